@@ -1,0 +1,1 @@
+"""The only thing that is durable: tables, statements, migrations, on SQLAlchemy Core."""
