@@ -76,7 +76,10 @@ class Ledger:
             parsed = sa.make_url(url)
         except sa.exc.ArgumentError:
             raise Refused(
-                "not a ledger URL", field="ledger", value=url, hint="write sqlite:///ledger.db or postgresql://…"
+                "not a ledger URL",
+                field="ledger",
+                value=url,
+                hint="write sqlite:///ledger.db or postgresql://…",
             ) from None
         self.url = parsed
         self.dialect: ModuleType
@@ -149,7 +152,9 @@ class Ledger:
             except sa.exc.DBAPIError as error:
                 self._roll_back(connection, transaction)
                 if self.is_sqlite and self.dialect.is_full(error):
-                    raise DiskFull(f"the disk of {self} is full", hint="free space; work resumes by itself") from error
+                    raise DiskFull(
+                        f"the disk of {self} is full", hint="free space; work resumes by itself"
+                    ) from error
                 raise CommitUnknown(f"the commit to {self} raised: {error.orig}") from error
 
     def run(self, deed: Callable[[sa.Connection], T]) -> T:

@@ -339,7 +339,10 @@ holds = sa.Table(
     sa.Column("lifted_by", sa.Text),
 )
 sa.Index(
-    "ix_holds_open", holds.c.reason, sqlite_where=sa.text("until is null"), postgresql_where=sa.text("until is null")
+    "ix_holds_open",
+    holds.c.reason,
+    sqlite_where=sa.text("until is null"),
+    postgresql_where=sa.text("until is null"),
 )
 
 events = sa.Table(

@@ -102,7 +102,10 @@ def make_engine(url: sa.URL) -> sa.Engine:
 def durability(c: sa.Connection) -> list[str]:
     """What this server promises less than G5 asks, in words; empty when nothing."""
     weaker = []
-    for name, wanted in (("synchronous_commit", {"on", "remote_apply", "remote_write", "local"}), ("fsync", {"on"})):
+    for name, wanted in (
+        ("synchronous_commit", {"on", "remote_apply", "remote_write", "local"}),
+        ("fsync", {"on"}),
+    ):
         value = c.exec_driver_sql("select current_setting(%s)", (name,)).scalar_one()
         if value not in wanted:
             weaker.append(f"{name}={value}")
