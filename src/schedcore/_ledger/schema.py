@@ -95,6 +95,12 @@ sa.Index(
     postgresql_where=sa.text("state <> 'retired'"),
 )
 sa.Index(
+    "ix_jobs_streak",
+    jobs.c.id,
+    sqlite_where=sa.text("streak <> 0"),
+    postgresql_where=sa.text("streak <> 0"),
+)
+sa.Index(
     "uq_jobs_source",
     jobs.c.source,
     jobs.c.external_id,
@@ -221,7 +227,9 @@ runs = sa.Table(
     sa.Column("stdout_tail", sa.Text),
     sa.Column("stderr_tail", sa.Text),
     sa.Column("output_ref", sa.Text),
-    sa.Column("assertion", sa.Text),
+    sa.Column("assert_exit", sa.Integer),
+    sa.Column("assert_ms", sa.BigInteger),
+    sa.Column("assert_output", sa.Text),
     sa.Column("usage", sa.Text),
     sa.Column("detail", sa.Text),
     sa.UniqueConstraint("job_id", "scheduled_for"),

@@ -48,13 +48,16 @@ def due(c: Connection, lane: int, now: int, limit: int) -> list[list[Any]]:
 
 _QUEUED = (
     "select json_agg(json_build_array(id,job_id,definition,scheduled_for,trigger,attempts,fence,alone,late,"
-    "start_at,parent_run_id,origin,delivery_key,probe,lane)) from (select * from schedcore.runs where state=0"
-    " and lane=%s and late=%s and start_at<=%s order by start_at,id limit %s for update skip locked) r"
+    "start_at,parent_run_id,origin,delivery_key,probe,lane)) from (select * from schedcore.runs q where q.state=0"
+    " and q.lane=%s and q.late=%s and q.start_at<=%s and (q.alone=0 or not exists (select 1 from schedcore.runs r"
+    " where r.state=1 and r.job_id=q.job_id) and not exists (select 1 from schedcore.runs r where"
+    " r.lost_until is not null and r.lost_until>%s and r.job_id=q.job_id)) order by q.start_at,q.id limit %s"
+    " for update skip locked) r"
 )
 
 
 def queued(c: Connection, lane: int, late: int, now: int, limit: int) -> list[list[Any]]:
-    rows = c.exec_driver_sql(_QUEUED, (lane, late, now, limit)).scalar_one()
+    rows = c.exec_driver_sql(_QUEUED, (lane, late, now, now, limit)).scalar_one()
     return sorted(rows, key=lambda r: (r[9], r[0])) if rows else []
 
 
@@ -142,20 +145,19 @@ def settle_plain(c: Connection, rows: Sequence[Row]) -> int:
 
 _FULL = (
     *_PLAIN, ("g", _TEXT), ("h", _TEXT), ("i", _INT), ("j", _BIGINT), ("k", _INT), ("l", _TEXT), ("m", _TEXT),
-    ("n", _TEXT), ("o", _TEXT), ("p", _TEXT), ("q", _TEXT), ("r", _INT),
+    ("n", _TEXT), ("o", _INT), ("p", _BIGINT), ("q", _TEXT), ("r", _TEXT), ("s", _TEXT),
 )  # fmt: skip
 _SETTLE_FULL = (
     "update schedcore.runs set state=v.c,lease_end=null,started_at=v.d,finished_at=v.e,"
     "duration_ms=(v.e-v.d)/1000,latency_ms=coalesce(latency_ms,(v.d-start_at)/1000),outcome=v.f,reason=v.g,"
     "text=v.h,exit_code=v.i,next_attempt_at=v.j,start_at=coalesce(v.j,start_at),gave_up=v.k,stdout_tail=v.l,"
-    "stderr_tail=v.m,output_ref=coalesce(v.n,output_ref),assertion=v.o,usage=v.p,detail=v.q,asks=v.r from "
-    + _records(*_FULL)
-    + " where runs.id=v.a and runs.fence=v.b and runs.state=1"
+    "stderr_tail=v.m,output_ref=coalesce(v.n,output_ref),assert_exit=v.o,assert_ms=v.p,assert_output=v.q,"
+    "usage=v.r,detail=v.s from " + _records(*_FULL) + " where runs.id=v.a and runs.fence=v.b and runs.state=1"
 )
 
 
 def settle_full(c: Connection, rows: Sequence[Row]) -> int:
-    return c.exec_driver_sql(_SETTLE_FULL, (_json(rows, _letters(18)),)).rowcount
+    return c.exec_driver_sql(_SETTLE_FULL, (_json(rows, _letters(19)),)).rowcount
 
 
 _CLOSE_ATTEMPTS = (
@@ -202,3 +204,10 @@ _LANES = {
 
 def heads(c: Connection, of: str) -> list[list[Any]]:
     return c.exec_driver_sql(_LANES[of]).scalar_one() or []
+
+
+_CLEAR_STREAKS = "update schedcore.jobs set streak=0 where streak<>0 and id=any(%s)"
+
+
+def clear_streaks(c: Connection, job_ids: Sequence[int]) -> None:
+    c.exec_driver_sql(_CLEAR_STREAKS, (list(job_ids),))

@@ -47,13 +47,15 @@ def due(c: Connection, lane: int, now: int, limit: int) -> list[list[Any]]:
 
 _QUEUED = (
     "select json_group_array(json_array(id,job_id,definition,scheduled_for,trigger,attempts,fence,alone,late,"
-    "start_at,parent_run_id,origin,delivery_key,probe,lane)) from (select * from runs where state=0 and lane=?"
-    " and late=? and start_at<=? order by start_at,id limit ?)"
+    "start_at,parent_run_id,origin,delivery_key,probe,lane)) from (select * from runs q where q.state=0 and q.lane=?"
+    " and q.late=? and q.start_at<=? and (q.alone=0 or not exists (select 1 from runs r where (r.state=1 and r.state<3"
+    " and r.job_id=q.job_id)) and not exists (select 1 from runs r where r.lost_until is not null and r.lost_until>?"
+    " and r.job_id=q.job_id)) order by q.start_at,q.id limit ?)"
 )
 
 
 def queued(c: Connection, lane: int, late: int, now: int, limit: int) -> list[list[Any]]:
-    return orjson.loads(c.exec_driver_sql(_QUEUED, (lane, late, now, limit)).scalar_one())  # type: ignore[no-any-return]
+    return orjson.loads(c.exec_driver_sql(_QUEUED, (lane, late, now, now, limit)).scalar_one())  # type: ignore[no-any-return]
 
 
 @lru_cache(512)
@@ -175,9 +177,9 @@ def _settle_full(n: int) -> str:
         "duration_ms=(v.column5-v.column4)/1000,latency_ms=coalesce(latency_ms,(v.column4-start_at)/1000),"
         "outcome=v.column6,reason=v.column7,text=v.column8,exit_code=v.column9,next_attempt_at=v.column10,"
         "start_at=coalesce(v.column10,start_at),gave_up=v.column11,stdout_tail=v.column12,stderr_tail=v.column13,"
-        "output_ref=coalesce(v.column14,output_ref),assertion=v.column15,usage=v.column16,detail=v.column17,"
-        "asks=v.column18 from (values "
-        + _values(n, 18)
+        "output_ref=coalesce(v.column14,output_ref),assert_exit=v.column15,assert_ms=v.column16,"
+        "assert_output=v.column17,usage=v.column18,detail=v.column19 from (values "
+        + _values(n, 19)
         + ") v where runs.id=v.column1 and runs.fence=v.column2 and runs.state=1"
     )
 
@@ -240,3 +242,13 @@ def heads(c: Connection, of: str) -> list[list[Any]]:
     A loose index scan: it costs one seek per lane, whatever the number of jobs and runs.
     """
     return orjson.loads(c.exec_driver_sql(_LANES[of]).scalar_one())  # type: ignore[no-any-return]
+
+
+@lru_cache(512)
+def _clear_streaks(n: int) -> str:
+    return "update jobs set streak=0 where streak<>0 and id in (" + ",".join("?" * n) + ")"
+
+
+def clear_streaks(c: Connection, job_ids: Sequence[int]) -> None:
+    """Jobs whose run ended well have no streak any more; touches only those that had one."""
+    c.exec_driver_sql(_clear_streaks(len(job_ids)), tuple(job_ids))

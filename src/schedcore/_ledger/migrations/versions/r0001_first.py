@@ -170,6 +170,15 @@ def upgrade() -> None:
         schema=schema,
     )
     op.create_index(
+        "ix_jobs_streak",
+        "jobs",
+        ["id"],
+        unique=False,
+        schema=schema,
+        sqlite_where=sa.text("streak <> 0"),
+        postgresql_where=sa.text("streak <> 0"),
+    )
+    op.create_index(
         "uq_jobs_live_key",
         "jobs",
         ["key"],
@@ -294,7 +303,9 @@ def upgrade() -> None:
         sa.Column("stdout_tail", sa.Text(), nullable=True),
         sa.Column("stderr_tail", sa.Text(), nullable=True),
         sa.Column("output_ref", sa.Text(), nullable=True),
-        sa.Column("assertion", sa.Text(), nullable=True),
+        sa.Column("assert_exit", sa.Integer(), nullable=True),
+        sa.Column("assert_ms", sa.BigInteger(), nullable=True),
+        sa.Column("assert_output", sa.Text(), nullable=True),
         sa.Column("usage", sa.Text(), nullable=True),
         sa.Column("detail", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_runs")),
