@@ -29,7 +29,7 @@ PARALLEL = ["-n", "2", "--dist", "worksteal"]
 PYTHONS = ["3.11", "3.12", "3.13"]
 
 nox.needs_version = ">=2025.2.9"
-nox.options.default_venv_backend = "uv" if shutil.which("uv") else "virtualenv"
+nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.download_python = "never"
 nox.options.error_on_external_run = True
 nox.options.reuse_venv = "yes"
@@ -93,7 +93,8 @@ def build(session: nox.Session) -> None:
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
     for project in PROJECTS:
         session.run("python", "-m", "build", "--no-isolation", "--outdir", str(ROOT / "dist"), str(project))
-    session.run("pytest", "tests/house/test_wheels.py", *session.posargs)
+    dist = {"SCHEDCORE_TEST_WHEELS": str(ROOT / "dist")}
+    session.run("pytest", "tests/house/test_wheels.py", *session.posargs, env=dist)
 
 
 @nox.session(default=False)
@@ -159,9 +160,7 @@ def beside(session: nox.Session, name: str, python: str, *what: str) -> str:
 
 
 def pip(session: nox.Session, python: str, *what: str) -> None:
-    session.run(
-        python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what, external=True
-    )
+    session.run(python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", *what, external=True)
 
 
 def editables() -> list[str]:
