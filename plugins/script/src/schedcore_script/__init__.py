@@ -1,0 +1,1 @@
+"""Executor `script`: commands as supervised child processes."""

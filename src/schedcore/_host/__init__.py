@@ -1,0 +1,1 @@
+"""Where things meet: host, settings, plugins, control, doctor."""

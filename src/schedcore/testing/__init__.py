@@ -1,0 +1,1 @@
+"""The test door: manual clock, fresh ledgers, hosts, conformance suites. Only tests import it."""

@@ -1,0 +1,24 @@
+"""Where things are in the repository, for the tests that look after it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PLUGINS = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
+PROJECTS = [ROOT, *PLUGINS]
+
+
+def declared(project: Path) -> dict[str, Any]:
+    """The table ``project`` of a distribution's ``pyproject.toml``."""
+    return read_toml(project)["project"]
+
+
+def read_toml(project: Path) -> dict[str, Any]:
+    return tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def name_of(project: Path) -> str:
+    return project.name if project != ROOT else "core"
