@@ -11,7 +11,7 @@ from schedcore.domain.lines import cut, escape, one_line
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 FORGERIES = [
     "a\r\nb", "a\nb", "a\rb", "a\x0bb", "a\x0cb", "a\x1cb", "a\x1db", "a\x1eb", "a\x85b", "a\u2028b",
-    "a\u2029b",     "a\x1b[2Kb", "a\x1b]0;title\x07b", "a\x9bb", "a\x00b", "a\x7fb", "a\x08\x08b", "a\tb", *BIDI,
+    "a\u2029b", "a\x1b[2Kb", "a\x1b]0;title\x07b", "a\x9bb", "a\x00b", "a\x7fb", "a\x08\x08b", "a\tb", *BIDI,
 ]  # fmt: skip
 
 

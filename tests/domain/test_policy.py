@@ -92,11 +92,8 @@ def test_findings_codes_without_soft_fail_are_refused():
 def test_an_unknown_policy_is_refused_with_the_nearest_name():
     error = refused({"retry_dealy": 60})
 
-    assert (error.code, error.field, error.hint) == (
-        "unknown_field",
-        "retry_dealy",
-        "did you mean 'retry_delay'?",
-    )
+    assert (error.code, error.field) == ("unknown_field", "retry_dealy")
+    assert error.hint == "did you mean 'retry_delay'?"
 
 
 def test_a_prefix_is_in_the_path_of_the_error():
@@ -129,7 +126,7 @@ def test_an_assertion_has_one_second_to_ten_minutes(ms: Any):
     assert refused({"assertCmd": "true", "assertTimeoutMs": ms}).field == "assertTimeoutMs"
 
 
-def test_an_assertion_may_name_half_a_second():
+def test_an_assertion_may_have_a_second_and_a_half_but_not_half_a_second():
     assert (
         Policies.parse({"assertCmd": "true", "assertTimeoutMs": 1_500}).to_dict()["assert"]["timeout"] == 1.5
     )
