@@ -60,8 +60,7 @@ def settle_batch(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
             rest.append(finish)
     if plain and hot.settle_plain(c, plain) != len(plain):
         raise FenceLost
-    if rest:
-        _settle_rest(e, c, rest, now)
+    again = _settle_rest(e, c, rest, now) if rest else frozenset()
     hot.close_attempts(
         c,
         [
@@ -85,11 +84,14 @@ def settle_batch(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
         good = {f.claimed.job.job_id for f in finishes if f.outcome.kind == "ok"}
         hot.clear_streaks(c, sorted(good))
     _end_jobs(e, c, finishes, now)
-    hot.post_final(c, [(f.claimed.job.job_id, f.claimed.run_id) for f in finishes], now)
+    final = [(f.claimed.job.job_id, f.claimed.run_id) for f in finishes if f.claimed.run_id not in again]
+    if final:
+        hot.post_final(c, final, now)
     e.counters.settled += len(finishes)
 
 
-def _settle_rest(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) -> None:
+def _settle_rest(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) -> frozenset[int]:
+    """Answers the runs that are queued again."""
     known = rows.streaks(c, sorted({f.claimed.job.job_id for f in finishes}))
     before = {job_id: row[0] for job_id, row in known.items()}
     streaks = dict(before)
@@ -117,6 +119,7 @@ def _settle_rest(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
     rows.write_streaks(c, changed)
     for finish, decided in after:
         _breaker(e, c, finish, decided, known, now)
+    return frozenset(f.claimed.run_id for f, decided in after if decided.state is RunState.QUEUED)
 
 
 def _allowed(finish: Finish) -> int:
