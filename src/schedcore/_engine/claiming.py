@@ -43,7 +43,25 @@ def _claim(
         if room <= 0:
             return [], 0
     found = e.ledger.hot.queued(c, lane, late, now, min(room, e.settings.batch))
-    return take(e, c, found, needs, now, lease_end), len(found)
+    seen = len(found)
+    if e.gates is not None and e.toolbox.gates_of(needs.kind):
+        found = _let_through(e, c, found)
+    return take(e, c, found, needs, now, lease_end), seen
+
+
+def _let_through(e: Engine, c: Connection, found: list[list[Any]]) -> list[list[Any]]:
+    """Those the gates let through; the others are asked about, after this transaction."""
+    yes = [row for row in found if row[0] in e.gates.let_through]
+    no = [row for row in found if row[0] not in e.gates.let_through]
+    if no:
+        compiled = e.compiler.of(((r[1], r[2]) for r in no), lambda keys: e.ledger.hot.definitions(c, keys))
+        for row in no:
+            job = compiled[row[1], row[2]]
+            if not isinstance(job, Exception):
+                e.to_ask.append((job, row))
+    for row in yes:
+        e.gates.claimed(row[0])
+    return yes
 
 
 def take(e: Engine, c: Connection, found: list[list[Any]], needs: Needs, now: int, lease_end: int) -> list[Claimed]:

@@ -162,8 +162,8 @@ class Engine:
         self.hand_over: Callable[[Claimed], None] = lambda item: None
         self.give_up: Callable[[int], None] = lambda thread: None
         self.lane_cache: dict[int, Needs] = {}
-        self.gate_yes: dict[int, int] = {}
-        self.said: dict[str, Any] = {}
+        self.gates: Any = None
+        self.to_ask: list[tuple[Compiled, list[Any]]] = []
         self.started = threading.Event()
 
     @property

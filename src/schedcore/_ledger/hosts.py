@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -19,6 +20,7 @@ __all__ = [
     "known_kinds",
     "leave",
     "listed",
+    "live_kinds",
     "order",
     "renew",
     "running",
@@ -142,3 +144,11 @@ def give_lease(c: sa.Connection, name: str, host_id: int) -> None:
     """Give a named service back."""
     mine = (leases.c.name == name, leases.c.host_id == host_id)
     c.execute(sa.update(leases).where(*mine).values(host_id=None, lease_end=None))
+
+
+def live_kinds(c: sa.Connection, now: int) -> set[str]:
+    """Kinds that hosts with a heartbeat within three beats offer now."""
+    query = sa.select(hosts.c.kinds).where(
+        hosts.c.state == "live", hosts.c.beat_at.is_not(None), hosts.c.beat_at > now - 3 * hosts.c.beat_every
+    )
+    return {kind for text in c.execute(query).scalars() for kind in orjson.loads(text)}
