@@ -137,7 +137,12 @@ def _claim_opened(e: Engine, c: Connection, done: Turn, lanes: dict[int, Needs],
 
 
 def _claim_late(
-    e: Engine, c: Connection, done: Turn, queued: list[list[int | None]], lanes: dict[int, Needs], lease_end: int
+    e: Engine,
+    c: Connection,
+    done: Turn,
+    queued: list[list[int | None]],
+    lanes: dict[int, Needs],
+    lease_end: int,
 ) -> None:
     waiting = sorted((late, lane) for lane, _, late in queued if late is not None and late <= done.now)
     if not waiting:

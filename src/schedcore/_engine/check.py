@@ -46,7 +46,9 @@ def check(
         return outcome
     why = "ran into its limit" if code is None else f"exited {code}"
     detail = outcome.detail
-    lost = failed("assertion", f"the work ended ok, but its check {why}", exit_code=outcome.exit_code, retry=False)
+    lost = failed(
+        "assertion", f"the work ended ok, but its check {why}", exit_code=outcome.exit_code, retry=False
+    )
     return Outcome(lost.kind, lost.reason, lost.text, lost.exit_code, lost.retry, detail, outcome.usage)
 
 

@@ -64,7 +64,9 @@ def _let_through(e: Engine, c: Connection, found: list[list[Any]]) -> list[list[
     return yes
 
 
-def take(e: Engine, c: Connection, found: list[list[Any]], needs: Needs, now: int, lease_end: int) -> list[Claimed]:
+def take(
+    e: Engine, c: Connection, found: list[list[Any]], needs: Needs, now: int, lease_end: int
+) -> list[Claimed]:
     """Claim these queued rows for this host; the caller holds their locks and knows there is room."""
     if not found:
         return []
@@ -88,7 +90,9 @@ def take(e: Engine, c: Connection, found: list[list[Any]], needs: Needs, now: in
     if late:
         _settle_late(e, c, [r for r in found if r[0] in set(late)], now)
     if unreadable:
-        rows.settle_idle(c, unreadable, (0,), now, state=10, reason="operator", text="its definition cannot be read")
+        rows.settle_idle(
+            c, unreadable, (0,), now, state=10, reason="operator", text="its definition cannot be read"
+        )
     if claimed:
         e.ledger.hot.take(c, [i.run_id for i in claimed], e.host_id, lease_end)
         e.ledger.hot.insert_attempts(c, [(i.run_id, i.attempt, i.fence) for i in claimed], e.host_id, now)

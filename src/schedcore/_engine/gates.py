@@ -78,7 +78,9 @@ class Gatekeeper:
                 veto = gate.ask(_shown(job, row))
             except Exception as error:
                 log.exception("gate %s of plugin %s raised", gate.name, plugin)
-                veto = Veto(f"gate {gate.name} of plugin {plugin} raised {type(error).__name__}: {error}", False)
+                veto = Veto(
+                    f"gate {gate.name} of plugin {plugin} raised {type(error).__name__}: {error}", False
+                )
             if veto is not None:
                 self._veto(job, row, f"{gate.name}: {veto.reason}", passing=veto.passing)
                 return

@@ -133,7 +133,11 @@ class Loop:
     def _timeout(self) -> float:
         engine = self.engine
         boot = engine.clocks.boot()
-        waits = [self._beat_due - boot, engine.renewed_at + engine.lease_us // 5 - boot, self._leases_due - boot]
+        waits = [
+            self._beat_due - boot,
+            engine.renewed_at + engine.lease_us // 5 - boot,
+            self._leases_due - boot,
+        ]
         if engine.running:
             waits.append(SECOND)
         if self._next_at is not None:
@@ -250,9 +254,7 @@ class Loop:
         limit = int(self.engine.settings.late_warning * SECOND)
         if limit and item.attempt == 1 and item.trigger == 0 and now - item.start_at > limit:
             minutes = (now - item.start_at) / (60 * SECOND)
-            log.warning(
-                "job %s: slot %s starts %.1f minutes late", item.job.key, text(item.slot), minutes
-            )
+            log.warning("job %s: slot %s starts %.1f minutes late", item.job.key, text(item.slot), minutes)
         self.tell("started", {"claimed": item})
 
     # -- leases, orders, limits -----------------------------------------------------------------------
@@ -308,7 +310,9 @@ class Loop:
     def _give_up(self, item: Claimed) -> None:
         """Work that does not end at its limit is settled without it; its thread counts no longer."""
         engine = self.engine
-        kind, reason = ("failed", "timeout") if item.stop.reason == "timeout" else ("interrupted", "stopped_itself")
+        kind, reason = (
+            ("failed", "timeout") if item.stop.reason == "timeout" else ("interrupted", "stopped_itself")
+        )
         now = engine.instant()
         began = now - (engine.clocks.boot() - (item.began or 0))
         text = "the work did not stop at its limit and is still running in this process"

@@ -141,7 +141,9 @@ def pause(
     return job
 
 
-def resume(ledger: Ledger, c: Connection, job: dict[str, Any], actor: Actor, reason: str | None, now: int) -> int:
+def resume(
+    ledger: Ledger, c: Connection, job: dict[str, Any], actor: Actor, reason: str | None, now: int
+) -> int:
     """Resume a paused job: the slots between are one row, none of them runs (A-16). Answers how many."""
     current = jobs.definition(c, job["id"], job["definition"])
     trigger = trigger_of(current)
@@ -174,17 +176,26 @@ def _pass(
     if skip is not None:
         left = left if left is None else left - skip.count
         last = skip.last
-        line = {"job_id": job["id"], "definition": job["definition"], "first_slot": skip.first, "last_slot": skip.last}
+        line = {
+            "job_id": job["id"],
+            "definition": job["definition"],
+            "first_slot": skip.first,
+            "last_slot": skip.last,
+        }
         line |= {"slots": skip.count, "reason": word, "run_id": None, "decided_at": now, "host_id": None}
         runs.skip(c, [{**line, "actor": job["state_actor"]}])
     due = next_due(job, trigger, max(now, last or start), left)
     return (skip.count if skip else 0), {"next_run_at": due, "last_slot": last, "slots_left": left}
 
 
-def retire(ledger: Ledger, c: Connection, job: dict[str, Any], actor: Actor, reason: str | None, now: int) -> None:
+def retire(
+    ledger: Ledger, c: Connection, job: dict[str, Any], actor: Actor, reason: str | None, now: int
+) -> None:
     """Retire a job: no further slot, its history stays, its key is free (P-26)."""
     if job["state"] == "retired":
-        raise Conflict(f"job {job['key']!r} is retired already", code="wrong_state", field="job", value=job["key"])
+        raise Conflict(
+            f"job {job['key']!r} is retired already", code="wrong_state", field="job", value=job["key"]
+        )
     move(ledger, c, job, "retired", actor, reason, now, action="retire", due={"next_run_at": None})
 
 
@@ -193,7 +204,16 @@ def finish_one_shot(ledger: Ledger, c: Connection, job_ids: list[int], now: int)
     for job_id in sorted(job_ids):
         job = jobs.lock(c, job_id)
         if job["state"] == "active" and job["next_run_at"] is None and not _lives(c, job_id):
-            move(ledger, c, job, "done", Actor("schedcore", "machine"), "its last slot has run", now, action="done")
+            move(
+                ledger,
+                c,
+                job,
+                "done",
+                Actor("schedcore", "machine"),
+                "its last slot has run",
+                now,
+                action="done",
+            )
 
 
 def _lives(c: Connection, job_id: int) -> bool:

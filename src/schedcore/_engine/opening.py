@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from schedcore._engine.moves import pause_unreadable
 from schedcore._engine.state import Claimed, Engine
 from schedcore._engine.toolbox import Compiled, Needs
+from schedcore._ledger import jobs
 from schedcore._ledger import runs as rows
 from schedcore.domain.clock import SECOND
 from schedcore.domain.overlap import Live, judge
@@ -152,7 +153,9 @@ def _slots(
     for slot in planned.open:
         start_at = slot + (job.trigger.jitter_of(job.uid, slot) if job.jittered and job.trigger else 0)
         late = 1 if now - start_at > e.settings.beat * SECOND else 0
-        verdict = judge(job.policies.overlap, job.policies.overlap_max, live) if not late or not several else "open"
+        verdict = (
+            judge(job.policies.overlap, job.policies.overlap_max, live) if not late or not several else "open"
+        )
         if not offered:
             out.skipped.append(_skipped(e, job_id, number, Skip(slot, slot, 1, "no_executor"), now))
         elif verdict == "skip":
@@ -168,14 +171,33 @@ def _slots(
                 direct = False
             else:
                 out.queued.append(
-                    (job_id, number, lane, slot, 0, 0, late, alone, start_at, now, None, None, None, None, None, probe or None)
+                    (
+                        job_id,
+                        number,
+                        lane,
+                        slot,
+                        0,
+                        0,
+                        late,
+                        alone,
+                        start_at,
+                        now,
+                        None,
+                        None,
+                        None,
+                        None,
+                        None,
+                        probe or None,
+                    )
                 )
             made += 1
             live = Live(live.running, live.waiting_line + 1, live.lost)
     return made
 
 
-def _skipped(e: Engine, job_id: int, number: int, skip: Skip, now: int, actor: str | None = None) -> dict[str, Any]:
+def _skipped(
+    e: Engine, job_id: int, number: int, skip: Skip, now: int, actor: str | None = None
+) -> dict[str, Any]:
     return {
         "job_id": job_id,
         "definition": number,
@@ -234,3 +256,16 @@ def _fault(e: Engine, c: Connection, job: Compiled, faults: int, error: Exceptio
         pause(e.ledger, c, job.job_id, Actor(e.name, "machine"), reason, now)
     else:
         jobs.set_due(c, job.job_id, faults=faults + 1, next_run_at=now + int(e.settings.beat * SECOND))
+
+
+def open_job(e: Engine, c: Connection, job_id: int, lane: int, now: int) -> None:
+    """Open what is due of one locked job by its catch-up policy, before an edit of its trigger (P-27)."""
+    row = jobs.due_row(c, job_id)
+    if row[1] is None or row[1] > now:
+        return
+    key = (job_id, row[4])
+    job = e.compiler.of([key], lambda keys: e.ledger.hot.definitions(c, keys))[key]
+    if not isinstance(job, Exception) and job.state == "active":
+        out = Opened()
+        _decide(e, c, out, job, row, lane, now, offered=True, direct=False)
+        _write(e, c, out, now, 0)

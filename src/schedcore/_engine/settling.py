@@ -199,7 +199,11 @@ def _end_jobs(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) ->
         f.claimed.job.job_id
         for f in finishes
         if f.claimed.job.trigger is not None
-        and (f.claimed.job.trigger.kind == "at" or f.claimed.job.trigger.count or f.claimed.job.trigger.not_after)
+        and (
+            f.claimed.job.trigger.kind == "at"
+            or f.claimed.job.trigger.count
+            or f.claimed.job.trigger.not_after
+        )
     }
     if ending:
         moves.finish_one_shot(e.ledger, c, sorted(ending), now)

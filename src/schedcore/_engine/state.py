@@ -69,7 +69,9 @@ class Claimed:
         "start_at", "stop", "thread", "trigger",
     )  # fmt: skip
 
-    def __init__(self, job: Compiled, run_id: int, slot: int, attempt: int, fence: int, start_at: int) -> None:
+    def __init__(
+        self, job: Compiled, run_id: int, slot: int, attempt: int, fence: int, start_at: int
+    ) -> None:
         self.job = job
         self.run_id = run_id
         self.slot = slot

@@ -64,7 +64,10 @@ class Needs:
         """The inverse of :func:`needs_text`."""
         data = orjson.loads(text)
         return Needs(
-            data["kind"], tuple(data.get("tags", ())), tuple(data.get("environments", ())), tuple(data.get("groups", ()))
+            data["kind"],
+            tuple(data.get("tags", ())),
+            tuple(data.get("environments", ())),
+            tuple(data.get("groups", ())),
         )
 
 

@@ -88,7 +88,9 @@ class Worker:
         try:
             outcome = executor.execute(context)
             if not isinstance(outcome, Outcome) or outcome.kind not in OUTCOMES:
-                outcome = failed("executor_error", f"plugin {plugin!r} returned {outcome!r:.200}", retry=False)
+                outcome = failed(
+                    "executor_error", f"plugin {plugin!r} returned {outcome!r:.200}", retry=False
+                )
         except SecretRefused as error:
             outcome = blocked("secret", error.message)
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a plugin alike

@@ -17,7 +17,12 @@ def veto(c: sa.Connection, run_id: int, now: int, why: str, again_at: int | None
     mine = (runs.c.id == run_id, runs.c.state == sa.literal_column("0"))
     if again_at is not None:
         more = (*mine, sa.func.coalesce(runs.c.asks, 0) < asks)
-        values = {"state": RunState.WAITING.value, "reason": "blocked", "text": why, "next_attempt_at": again_at}
+        values = {
+            "state": RunState.WAITING.value,
+            "reason": "blocked",
+            "text": why,
+            "next_attempt_at": again_at,
+        }
         query = sa.update(runs).where(*more).values(**values, asks=sa.func.coalesce(runs.c.asks, 0) + 1)
         if c.execute(query).rowcount:
             return

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from schedcore._ledger.schema import definitions, due, jobs, lanes
+from schedcore._ledger.schema import definitions, due, jobs, lanes, runs
 from schedcore.domain.errors import Conflict
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "close_definition",
     "definition",
     "definition_at",
+    "due_row",
     "find",
     "insert",
     "lane",
@@ -30,6 +31,7 @@ __all__ = [
     "lock",
     "new_uid",
     "open_definition",
+    "redefine",
     "set_due",
     "similar",
     "update",
@@ -200,3 +202,31 @@ def lane_needs(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
     return {
         i: needs for i, needs in c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids)))
     }
+
+
+def due_row(c: sa.Connection, job_id: int) -> list[Any]:
+    """One job's due row in the shape the hot statement gives a lane's."""
+
+    def live(*where: Any) -> Any:
+        mine = (runs.c.job_id == due.c.job_id, *where)
+        return sa.select(sa.func.count()).select_from(runs).where(*mine).scalar_subquery()
+
+    lost = sa.select(sa.func.max(runs.c.lost_until)).where(runs.c.job_id == due.c.job_id).scalar_subquery()
+    columns = [
+        due.c[n]
+        for n in ("job_id", "next_run_at", "last_slot", "anchor", "definition", "slots_left", "faults")
+    ]
+    query = sa.select(
+        *columns,
+        live(runs.c.state == 1),
+        live(runs.c.state == 2),
+        live(runs.c.state == 0, runs.c.late == 0),
+        lost,
+    )
+    return list(c.execute(query.where(due.c.job_id == job_id)).one())
+
+
+def redefine(c: sa.Connection, job_id: int, number: int, values: Mapping[str, Any]) -> None:
+    """Set columns of a definition that was opened in this very transaction."""
+    where = (definitions.c.job_id == job_id, definitions.c.number == number)
+    c.execute(sa.update(definitions).where(*where).values(**values))
