@@ -1,0 +1,120 @@
+"""The output of work: masked, bounded, a tail in the run row and the whole in a file (L-16, G19).
+
+The file is made at the first byte, grows while the work runs, and is cut with a visible mark at its limit;
+what is over the limit is counted, not kept. Adding a chunk costs the chunk, whatever came before.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from schedcore.domain.masking import Masker, MaskStream
+
+__all__ = ["TAIL", "FileOutput"]
+
+TAIL = 8 * 1024
+
+
+class _Tail:
+    """The last 8,192 bytes that went by."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+
+    def add(self, data: bytes) -> None:
+        self._data += data[-TAIL:]
+        if len(self._data) > 4 * TAIL:
+            del self._data[:-TAIL]
+
+    def text(self) -> str | None:
+        if not self._data:
+            return None
+        return bytes(self._data[-TAIL:]).decode("utf-8", "replace").replace("\x00", "\ufffd")
+
+
+class FileOutput:
+    """The output of one attempt. ``path`` is where the whole goes, ``limit`` its size in bytes (0: never cut)."""
+
+    def __init__(self, path: Path, limit: int, masker: Callable[[], Masker]) -> None:
+        self._path = path
+        self._limit = limit
+        self._masker = masker
+        self._streams: dict[int, MaskStream] = {}
+        self._tails = {1: _Tail(), 2: _Tail()}
+        self._fd: int | None = None
+        self._written = 0
+        self._dropped = 0
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def stdout(self, data: bytes) -> None:
+        """Add bytes to stdout."""
+        self._add(1, data)
+
+    def stderr(self, data: bytes) -> None:
+        """Add bytes to stderr."""
+        self._add(2, data)
+
+    @property
+    def wrote(self) -> bool:
+        """Whether there is a file."""
+        return self._fd is not None or self._written > 0
+
+    @property
+    def dropped(self) -> int:
+        """Bytes over the limit."""
+        return self._dropped
+
+    def tails(self) -> tuple[str | None, str | None]:
+        """The last 8 KiB of stdout and of stderr, bad UTF-8 replaced."""
+        return self._tails[1].text(), self._tails[2].text()
+
+    def close(self) -> None:
+        """Write what was held back for masking, mark a cut, close the file. May be called twice."""
+        with self._lock:
+            if self._closed:
+                return
+            for which, stream in self._streams.items():
+                self._keep(which, stream.flush())
+            if self._dropped:
+                self._append(f"\n[schedcore: cut here, {self._dropped} more bytes were not kept]\n".encode())
+            self._closed = True
+            if self._fd is not None:
+                os.close(self._fd)
+                self._fd = None
+
+    def _add(self, which: int, data: bytes) -> None:
+        with self._lock:
+            if self._closed or not data:
+                return
+            stream = self._streams.get(which)
+            if stream is None:
+                stream = self._streams[which] = MaskStream(self._masker())
+            self._keep(which, stream.feed(data))
+
+    def _keep(self, which: int, data: bytes) -> None:
+        if not data:
+            return
+        self._tails[which].add(data)
+        room = self._limit - self._written if self._limit else len(data)
+        if room < len(data):
+            self._dropped += len(data) - max(room, 0)
+            data = data[: max(room, 0)]
+        if data:
+            self._append(data)
+            self._written += len(data)
+
+    def _append(self, data: bytes) -> None:
+        try:
+            if self._fd is None:
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+                self._fd = os.open(self._path, flags, 0o600)
+            os.write(self._fd, data)
+        except OSError:  # a full disk takes the file, not the run; the tail is still there
+            self._dropped += len(data)

@@ -1,0 +1,1 @@
+"""What differs between the two databases: one small file each."""

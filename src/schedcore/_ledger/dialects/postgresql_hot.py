@@ -1,0 +1,213 @@
+"""The hot statements on PostgreSQL: one JSON parameter and ``json_to_recordset`` (``docs/decisions/0006``).
+
+psycopg adapts lists element by element; one JSON text of the same rows costs a tenth. The functions have the
+names, rows and answers of ``sqlite_hot.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+Row = Sequence[Any]
+
+_BIGINT, _INT, _TEXT = "bigint", "int", "text"
+
+
+def _records(*columns: tuple[str, str]) -> str:
+    names = ",".join(f"{name} {kind}" for name, kind in columns)
+    return f"json_to_recordset(%s::json) v({names})"
+
+
+def _json(rows: Sequence[Row], names: Sequence[str]) -> str:
+    return orjson.dumps([dict(zip(names, row, strict=True)) for row in rows]).decode()
+
+
+def _letters(n: int) -> tuple[str, ...]:
+    return tuple("abcdefghijklmnopqrstuvwxyz"[:n])
+
+
+_DUE = (
+    "select json_agg(json_build_array(job_id,next_run_at,last_slot,anchor,definition,slots_left,faults,"
+    "(select count(*) from schedcore.runs r where r.state=1 and r.job_id=d.job_id),"
+    "(select count(*) from schedcore.runs r where r.state=2 and r.job_id=d.job_id),"
+    "(select count(*) from schedcore.runs r where r.state=0 and r.job_id=d.job_id and r.late=0),"
+    "(select max(r.lost_until) from schedcore.runs r where r.lost_until is not null and r.job_id=d.job_id)))"
+    " from (select * from schedcore.due where lane=%s and next_run_at is not null and next_run_at<=%s"
+    " order by next_run_at,job_id limit %s for update skip locked) d"
+)
+
+
+def due(c: Connection, lane: int, now: int, limit: int) -> list[list[Any]]:
+    rows = c.exec_driver_sql(_DUE, (lane, now, limit)).scalar_one()
+    return sorted(rows, key=lambda r: (r[1], r[0])) if rows else []
+
+
+_QUEUED = (
+    "select json_agg(json_build_array(id,job_id,definition,scheduled_for,trigger,attempts,fence,alone,late,"
+    "start_at,parent_run_id,origin,delivery_key,probe,lane)) from (select * from schedcore.runs q where q.state=0"
+    " and q.lane=%s and q.late=%s and q.start_at<=%s and (q.alone=0 or not exists (select 1 from schedcore.runs r"
+    " where r.state=1 and r.job_id=q.job_id) and not exists (select 1 from schedcore.runs r where"
+    " r.lost_until is not null and r.lost_until>%s and r.job_id=q.job_id)) order by q.start_at,q.id limit %s"
+    " for update skip locked) r"
+)
+
+
+def queued(c: Connection, lane: int, late: int, now: int, limit: int) -> list[list[Any]]:
+    rows = c.exec_driver_sql(_QUEUED, (lane, late, now, now, limit)).scalar_one()
+    return sorted(rows, key=lambda r: (r[9], r[0])) if rows else []
+
+
+_INSERT_RUNNING = (
+    "insert into schedcore.runs(job_id,definition,lane,scheduled_for,trigger,state,start_at,attempts,fence,host_id,"
+    "lease_end,opened_at) select a,b,c,d,0,1,d,1,1,%s,%s,%s from "
+    + _records(("a", _BIGINT), ("b", _INT), ("c", _INT), ("d", _BIGINT))
+    + " on conflict do nothing returning id,job_id,scheduled_for"
+)
+
+
+def insert_running(
+    c: Connection, rows: Sequence[Row], host_id: int, lease_end: int, now: int
+) -> list[int | None]:
+    given = (host_id, lease_end, now, _json(rows, _letters(4)))
+    made = {
+        (job, slot): run for run, job, slot in c.exec_driver_sql(_INSERT_RUNNING, given).cursor.fetchall()
+    }
+    return [made.get((row[0], row[3])) for row in rows]
+
+
+_RUN_COLUMNS = (
+    ("job_id", _BIGINT), ("definition", _INT), ("lane", _INT), ("scheduled_for", _BIGINT), ("trigger", _INT),
+    ("state", _INT), ("late", _INT), ("alone", _INT), ("start_at", _BIGINT), ("opened_at", _BIGINT),
+    ("coalesced", _BIGINT), ("origin", _TEXT), ("delivery_key", _TEXT), ("parent_run_id", _BIGINT),
+    ("retry_of_id", _BIGINT), ("probe", _INT),
+)  # fmt: skip
+_RUN_NAMES = tuple(name for name, _ in _RUN_COLUMNS)
+_INSERT_RUNS = (
+    f"insert into schedcore.runs({','.join(_RUN_NAMES)}) select {','.join(_RUN_NAMES)} from "
+    + _records(*_RUN_COLUMNS)
+    + " on conflict do nothing returning id,job_id,scheduled_for"
+)
+
+
+def insert_runs(c: Connection, rows: Sequence[Row]) -> list[int | None]:
+    result = c.exec_driver_sql(_INSERT_RUNS, (_json(rows, _RUN_NAMES),))
+    made = {(job, slot): run for run, job, slot in result.cursor.fetchall()}
+    return [made.get((row[0], row[3])) for row in rows]
+
+
+_INSERT_ATTEMPTS = (
+    "insert into schedcore.attempts(run_id,number,fence,host_id,claimed_at) select a,b,c,%s,%s from "
+    + _records(("a", _BIGINT), ("b", _INT), ("c", _INT))
+)
+
+
+def insert_attempts(c: Connection, rows: Sequence[Row], host_id: int, now: int) -> None:
+    c.exec_driver_sql(_INSERT_ATTEMPTS, (host_id, now, _json(rows, _letters(3))))
+
+
+_ADVANCE = (
+    "update schedcore.due set next_run_at=v.b,last_slot=v.c,slots_left=v.d,fired=fired+v.e,faults=0 from "
+    + _records(("a", _BIGINT), ("b", _BIGINT), ("c", _BIGINT), ("d", _INT), ("e", _INT))
+    + " where due.job_id=v.a"
+)
+
+
+def advance(c: Connection, rows: Sequence[Row]) -> None:
+    c.exec_driver_sql(_ADVANCE, (_json(rows, _letters(5)),))
+
+
+_TAKE = (
+    "update schedcore.runs set state=1,host_id=%s,lease_end=%s,attempts=attempts+1,fence=fence+1,"
+    "next_attempt_at=null where state=0 and id=any(%s)"
+)
+
+
+def take(c: Connection, ids: Sequence[int], host_id: int, lease_end: int) -> int:
+    return c.exec_driver_sql(_TAKE, (host_id, lease_end, list(ids))).rowcount
+
+
+_PLAIN = (("a", _BIGINT), ("b", _INT), ("c", _INT), ("d", _BIGINT), ("e", _BIGINT), ("f", _TEXT))
+_SETTLE_PLAIN = (
+    "update schedcore.runs set state=v.c,lease_end=null,started_at=v.d,finished_at=v.e,"
+    "duration_ms=(v.e-v.d)/1000,latency_ms=coalesce(latency_ms,(v.d-start_at)/1000),outcome=v.f from "
+    + _records(*_PLAIN)
+    + " where runs.id=v.a and runs.fence=v.b and runs.state=1"
+)
+
+
+def settle_plain(c: Connection, rows: Sequence[Row]) -> int:
+    return c.exec_driver_sql(_SETTLE_PLAIN, (_json(rows, _letters(6)),)).rowcount
+
+
+_FULL = (
+    *_PLAIN, ("g", _TEXT), ("h", _TEXT), ("i", _INT), ("j", _BIGINT), ("k", _INT), ("l", _TEXT), ("m", _TEXT),
+    ("n", _TEXT), ("o", _INT), ("p", _BIGINT), ("q", _TEXT), ("r", _TEXT), ("s", _TEXT),
+)  # fmt: skip
+_SETTLE_FULL = (
+    "update schedcore.runs set state=v.c,lease_end=null,started_at=v.d,finished_at=v.e,"
+    "duration_ms=(v.e-v.d)/1000,latency_ms=coalesce(latency_ms,(v.d-start_at)/1000),outcome=v.f,reason=v.g,"
+    "text=v.h,exit_code=v.i,next_attempt_at=v.j,start_at=coalesce(v.j,start_at),gave_up=v.k,stdout_tail=v.l,"
+    "stderr_tail=v.m,output_ref=coalesce(v.n,output_ref),assert_exit=v.o,assert_ms=v.p,assert_output=v.q,"
+    "usage=v.r,detail=v.s from " + _records(*_FULL) + " where runs.id=v.a and runs.fence=v.b and runs.state=1"
+)
+
+
+def settle_full(c: Connection, rows: Sequence[Row]) -> int:
+    return c.exec_driver_sql(_SETTLE_FULL, (_json(rows, _letters(19)),)).rowcount
+
+
+_CLOSE_ATTEMPTS = (
+    "update schedcore.attempts set started_at=v.c,finished_at=v.d,outcome=v.e,reason=v.f,text=v.g,exit_code=v.h from "
+    + _records(
+        ("a", _BIGINT), ("b", _INT), ("c", _BIGINT), ("d", _BIGINT), ("e", _TEXT), ("f", _TEXT), ("g", _TEXT), ("h", _INT),
+    )
+    + " where attempts.run_id=v.a and attempts.number=v.b"
+)  # fmt: skip
+
+
+def close_attempts(c: Connection, rows: Sequence[Row]) -> None:
+    c.exec_driver_sql(_CLOSE_ATTEMPTS, (_json(rows, _letters(8)),))
+
+
+_DEFINITIONS = (
+    "select json_agg(json_build_array(d.job_id,d.number,j.uid,j.key,d.kind,d.trigger,d.policies,d.payload,d.state,"
+    "d.state_reason,j.creator_kind,d.digest,j.name)) from "
+    + _records(("a", _BIGINT), ("b", _INT))
+    + " join schedcore.definitions d on d.job_id=v.a and d.number=v.b join schedcore.jobs j on j.id=d.job_id"
+)
+
+
+def definitions(c: Connection, keys: Sequence[Row]) -> list[list[Any]]:
+    return c.exec_driver_sql(_DEFINITIONS, (_json(keys, _letters(2)),)).scalar_one() or []
+
+
+_LANES = {
+    "due": (
+        "with recursive l(lane) as ((select min(lane) from schedcore.due where next_run_at is not null) union all"
+        " select (select min(lane) from schedcore.due where next_run_at is not null and lane>l.lane) from l"
+        " where l.lane is not null) select json_agg(json_build_array(lane,(select min(next_run_at) from"
+        " schedcore.due where next_run_at is not null and lane=l.lane))) from l where lane is not null"
+    ),
+    "queued": (
+        "with recursive l(lane) as ((select min(lane) from schedcore.runs where state=0) union all"
+        " select (select min(lane) from schedcore.runs where state=0 and lane>l.lane) from l"
+        " where l.lane is not null) select json_agg(json_build_array(lane,(select min(start_at) from"
+        " schedcore.runs where state=0 and lane=l.lane and late=0),(select min(start_at) from schedcore.runs"
+        " where state=0 and lane=l.lane and late=1))) from l where lane is not null"
+    ),
+}
+
+
+def heads(c: Connection, of: str) -> list[list[Any]]:
+    return c.exec_driver_sql(_LANES[of]).scalar_one() or []
+
+
+_CLEAR_STREAKS = "update schedcore.jobs set streak=0 where streak<>0 and id=any(%s)"
+
+
+def clear_streaks(c: Connection, job_ids: Sequence[int]) -> None:
+    c.exec_driver_sql(_CLEAR_STREAKS, (list(job_ids),))

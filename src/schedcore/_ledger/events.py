@@ -1,0 +1,114 @@
+"""Events: numbered lines of a job's history, append only, without a gap (P-16).
+
+Job 0 is the ledger itself: halts, clock steps, hosts. The outbox beside them is what listeners read; a row is
+written only where somebody listens, which the statement itself asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from schedcore._ledger.schema import events, jobs, marks, outbox
+
+__all__ = ["LEDGER", "Actor", "history", "post", "record", "record_many", "tail"]
+
+LEDGER = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who gave an order: a name, and the kind of actor (``person``, ``model``, ``run``, ``source``, ``machine``)."""
+
+    name: str
+    kind: str
+
+
+def record(
+    c: sa.Connection,
+    job_id: int,
+    at: int,
+    actor: Actor,
+    action: str,
+    *,
+    reason: str | None = None,
+    changes: str | None = None,
+    digests: tuple[str | None, str | None] = (None, None),
+    run_id: int | None = None,
+    token: str | None = None,
+) -> int:
+    """Append one event; answers its number. The caller holds the job's lock, so numbers have no gap."""
+    return record_many(
+        c,
+        [
+            {
+                "job_id": job_id,
+                "at": at,
+                "actor": actor.name,
+                "actor_kind": actor.kind,
+                "action": action,
+                "reason": reason,
+                "changes": changes,
+                "digest_before": digests[0],
+                "digest_after": digests[1],
+                "run_id": run_id,
+                "token": token,
+            }
+        ],
+    )
+
+
+def record_many(c: sa.Connection, rows: Sequence[dict[str, Any]]) -> int:
+    """Append events, one statement for all; answers the number of the last."""
+    ids = {row["job_id"] for row in rows}
+    if LEDGER in ids and c.dialect.name == "postgresql":
+        c.exec_driver_sql("select pg_advisory_xact_lock(727002)")  # job 0 has no row of ``due`` to lock
+    query = sa.select(events.c.job_id, sa.func.max(events.c.number)).where(events.c.job_id.in_(ids))
+    last: dict[int, int] = {job: number for job, number in c.execute(query.group_by(events.c.job_id))}
+    numbered = []
+    for row in rows:
+        number = last.get(row["job_id"], 0) + 1
+        last[row["job_id"]] = number
+        numbered.append({**row, "number": number})
+    c.execute(sa.insert(events), numbered)
+    return number
+
+
+def history(c: sa.Connection, job_id: int, *, limit: int = 200, after: int = 0) -> list[dict[str, Any]]:
+    """Events of one job, oldest first."""
+    query = (
+        sa.select(events)
+        .where(events.c.job_id == job_id, events.c.number > after)
+        .order_by(events.c.number.desc())
+        .limit(limit)
+    )
+    return [dict(r) for r in c.execute(query).mappings()][::-1]
+
+
+def tail(c: sa.Connection, *, after: int = 0, limit: int = 200, newest: bool = False) -> list[dict[str, Any]]:
+    """Events of all jobs with their keys, in the order they were written."""
+    query = sa.select(events, jobs.c.key).select_from(events.outerjoin(jobs, jobs.c.id == events.c.job_id))
+    query = (
+        query.where(events.c.id > after).order_by(events.c.id.desc() if newest else events.c.id).limit(limit)
+    )
+    rows = [dict(r) for r in c.execute(query).mappings()]
+    return rows[::-1] if newest else rows
+
+
+def post(
+    c: sa.Connection, at: int, topic: str, pairs: Sequence[tuple[int, int | None]], data: str | None = None
+) -> None:
+    """Put one row per (job id, run id) into the outbox, if any listener has a mark."""
+    there = sa.exists(sa.select(marks.c.listener))
+    for job_id, run_id in pairs:
+        values = sa.select(
+            sa.literal(at),
+            sa.literal(topic),
+            sa.literal(job_id),
+            sa.literal(run_id, sa.BigInteger),
+            sa.literal(data, sa.Text),
+        ).where(there)
+        c.execute(sa.insert(outbox).from_select(["at", "topic", "job_id", "run_id", "data"], values))

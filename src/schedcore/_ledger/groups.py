@@ -1,0 +1,71 @@
+"""Named groups: limits that hold across all hosts, as rows (P-19).
+
+A claim locks the rows of the groups it needs in name order, counts their places and takes some; a place is
+tied to its run, so a killed holder frees it when its run is taken from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from schedcore._ledger.schema import groups, places, starts
+
+__all__ = ["declare", "free", "give", "take"]
+
+
+def declare(c: sa.Connection, limits: Mapping[str, tuple[int, int | None, int | None]]) -> None:
+    """Write (places, rate, window in microseconds) of each group; the newest word of any host holds."""
+    make = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
+    for name, (size, rate, window) in sorted(limits.items()):
+        values = {"places": size, "rate": rate, "rate_window": window}
+        query = make(groups).values(name=name, **values)
+        c.execute(query.on_conflict_do_update(index_elements=["name"], set_=values))
+
+
+def free(c: sa.Connection, names: Sequence[str], now: int) -> dict[str, int]:
+    """How many runs each group lets start now, its row locked; a group nobody declared has one place."""
+    if not names:
+        return {}
+    query = sa.select(groups).where(groups.c.name.in_(names)).order_by(groups.c.name).with_for_update()
+    rows = {r["name"]: r for r in c.execute(query).mappings()}
+    missing = [n for n in names if n not in rows]
+    if missing:
+        declare(c, {n: (1, None, None) for n in missing})
+        return free(c, names, now)
+    counted = sa.select(places.c.group_name, sa.func.count()).where(places.c.group_name.in_(names))
+    used = {row[0]: row[1] for row in c.execute(counted.group_by(places.c.group_name))}
+    left = {}
+    for name, row in rows.items():
+        left[name] = max(0, row["places"] - used.get(name, 0))
+        if row["rate"]:
+            since = now - row["rate_window"]
+            c.execute(sa.delete(starts).where(starts.c.group_name == name, starts.c.at <= since))
+            n = c.execute(sa.select(sa.func.count()).select_from(starts).where(starts.c.group_name == name))
+            left[name] = min(left[name], max(0, row["rate"] - n.scalar_one()))
+    return left
+
+
+def take(c: sa.Connection, pairs: Sequence[tuple[str, int]], now: int) -> None:
+    """Runs take places: (group, run id)."""
+    if not pairs:
+        return
+    c.execute(sa.insert(places), [{"group_name": g, "run_id": r} for g, r in pairs])
+    rated = set(
+        c.execute(
+            sa.select(groups.c.name).where(
+                groups.c.name.in_({g for g, _ in pairs}), groups.c.rate.is_not(None)
+            )
+        ).scalars()
+    )
+    given = [{"group_name": g, "at": now} for g, _ in pairs if g in rated]
+    if given:
+        c.execute(sa.insert(starts), given)
+
+
+def give(c: sa.Connection, run_ids: Sequence[int]) -> None:
+    """Runs give their places back."""
+    if run_ids:
+        c.execute(sa.delete(places).where(places.c.run_id.in_(run_ids)))

@@ -1,0 +1,202 @@
+"""Jobs and their definitions: rows of ``jobs``, ``definitions``, ``due`` and ``lanes``.
+
+``lock`` takes the row of ``due``, which is the lock of its job: opening a run, editing, pausing and resuming
+all hold it, so no two of them interleave.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from schedcore._ledger.schema import definitions, due, jobs, lanes
+from schedcore.domain.errors import Conflict
+
+__all__ = [
+    "by_ids",
+    "by_source",
+    "close_definition",
+    "definition",
+    "definition_at",
+    "find",
+    "insert",
+    "lane",
+    "lane_needs",
+    "listed",
+    "lock",
+    "new_uid",
+    "open_definition",
+    "set_due",
+    "similar",
+    "update",
+]
+
+Found = dict[str, Any]
+
+_WIDE = (
+    *jobs.c,
+    due.c.next_run_at,
+    due.c.last_slot,
+    due.c.anchor,
+    due.c.slots_left,
+    due.c.fired,
+    due.c.faults,
+    due.c.lane,
+)
+_JOINED = jobs.outerjoin(due, due.c.job_id == jobs.c.id)
+
+
+def new_uid() -> str:
+    """A random public id: runs of two ledgers never share a run key."""
+    return "j-" + secrets.token_hex(8)
+
+
+def insert(c: sa.Connection, values: Mapping[str, Any]) -> int:
+    """A new row of ``jobs``; answers its id. Raises :class:`Conflict` when a live job has the key."""
+    try:
+        return int(c.execute(sa.insert(jobs).values(**values).returning(jobs.c.id)).scalar_one())
+    except sa.exc.IntegrityError as error:
+        raise Conflict(
+            f"a live job has the key {values['key']!r} already",
+            code="key_taken",
+            field="key",
+            value=values["key"],
+            hint=f"edit it with `schedcore edit {values['key']}`, or remove it first",
+        ) from error
+
+
+def update(c: sa.Connection, job_id: int, **values: Any) -> None:
+    """Write the named columns of one job, and no others (L-06)."""
+    c.execute(sa.update(jobs).where(jobs.c.id == job_id).values(**values))
+
+
+def lock(c: sa.Connection, job_id: int) -> Found:
+    """The job, with its row of ``due`` locked until the transaction ends."""
+    c.execute(sa.select(due.c.job_id).where(due.c.job_id == job_id).with_for_update()).one()
+    return dict(c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.id == job_id)).mappings().one())
+
+
+def find(c: sa.Connection, text: str) -> list[Found]:
+    """Jobs by public id, by key, or by a prefix of either: the exact ones alone when there are any.
+
+    A live job comes before retired ones of the same key.
+    """
+    query = sa.select(*_WIDE).select_from(_JOINED)
+    exact = c.execute(query.where(sa.or_(jobs.c.uid == text, jobs.c.key == text)).order_by(jobs.c.id.desc()))
+    rows = [dict(r) for r in exact.mappings()]
+    if rows:
+        live = [r for r in rows if r["state"] != "retired"]
+        return (live or rows)[:1]
+    begins = sa.or_(
+        jobs.c.uid.startswith(text, autoescape=True), jobs.c.key.startswith(text, autoescape=True)
+    )
+    live_only = query.where(begins, jobs.c.state != "retired").order_by(jobs.c.key).limit(10)
+    return [dict(r) for r in c.execute(live_only).mappings()]
+
+
+def similar(c: sa.Connection, limit: int = 5000) -> list[str]:
+    """Keys of live jobs, for a guess at a typo."""
+    return list(c.execute(sa.select(jobs.c.key).where(jobs.c.state != "retired").limit(limit)).scalars())
+
+
+def by_ids(c: sa.Connection, ids: Sequence[int]) -> dict[int, Found]:
+    """Jobs by their integer ids."""
+    rows = c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.id.in_(ids))).mappings()
+    return {r["id"]: dict(r) for r in rows}
+
+
+def by_source(c: sa.Connection, source: str) -> dict[str, Found]:
+    """All jobs of a source, retired ones too, by their external id."""
+    rows = c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.source == source)).mappings()
+    return {r["external_id"]: dict(r) for r in rows}
+
+
+def listed(
+    c: sa.Connection,
+    *,
+    states: Sequence[str] = (),
+    kind: str | None = None,
+    label: str | None = None,
+    text: str | None = None,
+    limit: int = 1000,
+    all_states: bool = False,
+) -> list[Found]:
+    """Jobs in the order of what comes next; those without a next slot last."""
+    query = sa.select(*_WIDE, definitions.c.trigger, definitions.c.policies).select_from(
+        _JOINED.outerjoin(
+            definitions,
+            sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
+        )
+    )
+    if states:
+        query = query.where(jobs.c.state.in_(states))
+    elif not all_states:
+        query = query.where(jobs.c.state != "retired")
+    if kind:
+        query = query.where(jobs.c.kind == kind)
+    if label:
+        query = query.where(jobs.c.labels.contains(f'"{label}"', autoescape=True))
+    if text:
+        query = query.where(jobs.c.key.contains(text, autoescape=True))
+    query = query.order_by(due.c.next_run_at.is_(None), due.c.next_run_at, jobs.c.key).limit(limit)
+    return [dict(r) for r in c.execute(query).mappings()]
+
+
+def open_definition(c: sa.Connection, values: Mapping[str, Any]) -> None:
+    """A new row of ``definitions``; its number follows the one before without a gap."""
+    c.execute(sa.insert(definitions).values(**values))
+
+
+def close_definition(c: sa.Connection, job_id: int, number: int, valid_to: int) -> None:
+    """The definition holds no longer from ``valid_to`` on; edits are never retroactive (G15)."""
+    where = (definitions.c.job_id == job_id, definitions.c.number == number)
+    c.execute(sa.update(definitions).where(*where).values(valid_to=valid_to))
+
+
+def definition(c: sa.Connection, job_id: int, number: int) -> Found:
+    """One definition."""
+    where = (definitions.c.job_id == job_id, definitions.c.number == number)
+    return dict(c.execute(sa.select(definitions).where(*where)).mappings().one())
+
+
+def definition_at(c: sa.Connection, job_id: int, instant: int) -> Found | None:
+    """The definition in force at an instant, or ``None`` before the first."""
+    query = (
+        sa.select(definitions)
+        .where(definitions.c.job_id == job_id, definitions.c.valid_from <= instant)
+        .order_by(definitions.c.number.desc())
+        .limit(1)
+    )
+    row = c.execute(query).mappings().one_or_none()
+    return dict(row) if row else None
+
+
+def set_due(c: sa.Connection, job_id: int, **values: Any) -> None:
+    """Make or change a job's row of ``due``."""
+    make = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
+    if {"lane", "anchor", "definition"} <= values.keys():
+        query = make(due).values(job_id=job_id, **values)
+        c.execute(query.on_conflict_do_update(index_elements=["job_id"], set_=values))
+    else:
+        c.execute(sa.update(due).where(due.c.job_id == job_id).values(**values))
+
+
+def lane(c: sa.Connection, needs: str) -> int:
+    """The number of the lane with these needs (canonical JSON), made if it is new."""
+    found = c.execute(sa.select(lanes.c.id).where(lanes.c.needs == needs)).scalar()
+    if found is not None:
+        return int(found)
+    make = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
+    c.execute(make(lanes).values(needs=needs).on_conflict_do_nothing(index_elements=["needs"]))
+    return int(c.execute(sa.select(lanes.c.id).where(lanes.c.needs == needs)).scalar_one())
+
+
+def lane_needs(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The needs of lanes."""
+    return {
+        i: needs for i, needs in c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids)))
+    }

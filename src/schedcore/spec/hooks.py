@@ -1,0 +1,96 @@
+"""The hooks: what a plugin may declare.
+
+Every hook is called **once, at the start of a host**, in the thread that starts it, outside any
+transaction, and returns a list of frozen declarations. A plugin whose hook raises, or returns something
+else, is named, left out whole, and the host starts without it (P-30).
+
+One whole plugin::
+
+    from pydantic import BaseModel
+    from schedcore.spec import Executor, hookimpl, ok
+
+    api_version = 1
+
+    class Greeting(BaseModel):
+        name: str
+
+    def greet(ctx):
+        ctx.output.stdout(f"hello {ctx.payload.name}\\n".encode())
+        return ok()
+
+    @hookimpl
+    def schedcore_executors():
+        return [Executor(kind="greeting", payload=Greeting, execute=greet)]
+"""
+
+from __future__ import annotations
+
+from schedcore.spec.declarations import (
+    Check,
+    Executor,
+    Gate,
+    Listener,
+    Secrets,
+    SensitivityClass,
+    Service,
+    SettingsModel,
+    TriggerKind,
+)
+from schedcore.spec.markers import hookspec
+
+__all__ = [
+    "schedcore_checks",
+    "schedcore_executors",
+    "schedcore_gates",
+    "schedcore_listeners",
+    "schedcore_secrets",
+    "schedcore_sensitivity",
+    "schedcore_services",
+    "schedcore_settings",
+    "schedcore_triggers",
+]
+
+
+@hookspec
+def schedcore_settings() -> list[SettingsModel]:  # type: ignore[empty-body]  # a hookspec has no body
+    """The plugin's own settings table. Called first; a table that does not fit turns the plugin off."""
+
+
+@hookspec
+def schedcore_executors() -> list[Executor]:  # type: ignore[empty-body]
+    """Kinds of work. Two plugins that claim one kind stop the start, and both are named (E-01)."""
+
+
+@hookspec
+def schedcore_gates() -> list[Gate]:  # type: ignore[empty-body]
+    """Functions that may veto a run before its claim. Asked outside any transaction; raising is a veto."""
+
+
+@hookspec
+def schedcore_listeners() -> list[Listener]:  # type: ignore[empty-body]
+    """Readers of the outbox. Told in a thread of their own; raising means being told again later."""
+
+
+@hookspec
+def schedcore_secrets() -> list[Secrets]:  # type: ignore[empty-body]
+    """Resolvers of secret names, asked in the order of plugin names until one answers. Asked at spawn."""
+
+
+@hookspec
+def schedcore_sensitivity() -> list[SensitivityClass]:  # type: ignore[empty-body]
+    """Further classes of sensitive work. Pure words; matched where scripts are judged."""
+
+
+@hookspec
+def schedcore_services() -> list[Service]:  # type: ignore[empty-body]
+    """Objects shared with other plugins by name, made when first asked for, in the asker's thread."""
+
+
+@hookspec
+def schedcore_checks() -> list[Check]:  # type: ignore[empty-body]
+    """Checks of ``doctor``. Read only; called in the thread of whoever asks; raising is a finding."""
+
+
+@hookspec
+def schedcore_triggers() -> list[TriggerKind]:  # type: ignore[empty-body]
+    """Further kinds of trigger. A rule that raises at three beats in a row pauses its job (T-17)."""
