@@ -10,8 +10,6 @@ from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import Any
 
-from croniter import croniter
-
 from schedcore.domain.cron_days import FIRST_DAY, LAST_DAY, DaySet
 from schedcore.domain.cron_grammar import CronFields
 from schedcore.domain.errors import Refused
@@ -38,8 +36,7 @@ class WallSet:
             return None
         day, minute = divmod(low, _DAY)
         last = (high - 1) // _DAY
-        if last > limit:
-            last = limit
+        last = min(last, limit)
         minutes, days = self.minutes, self.days
         found = days.next(day, last)
         if found == day:
@@ -114,7 +111,7 @@ def wall_set(fields: CronFields) -> WallSet:
 @lru_cache(maxsize=512)
 def _days(day: str, month: str, weekday: str, either: bool) -> DaySet:
     """The days of three plain fields; shared by all expressions that have them."""
-    (_, _, days, months, weekdays), nth = croniter.expand(f"0 0 {day} {month} {weekday}")
+    (_, _, days, months, weekdays), nth = _expand(f"0 0 {day} {month} {weekday}")
     nths = frozenset((on, int(which)) for on, every in nth.items() for which in every)
     last = list(days) == ["l"]
     named = frozenset[int]() if last else _whole(days, 1, 31)
@@ -124,8 +121,16 @@ def _days(day: str, month: str, weekday: str, either: bool) -> DaySet:
 @lru_cache(maxsize=512)
 def _minutes(minute: str, hour: str) -> tuple[int, ...]:
     """The minutes of a day (0-1439) of two plain fields, rising; shared like the days."""
-    (minutes, hours, *_), _ = croniter.expand(f"{minute} {hour} * * *")
+    (minutes, hours, *_), _ = _expand(f"{minute} {hour} * * *")
     return tuple(60 * h + m for h in sorted(_whole(hours, 0, 23)) for m in sorted(_whole(minutes, 0, 59)))
+
+
+def _expand(text: str) -> Any:
+    # Imported here: it is heavy, and a host without a cron job does not need it. Only the sets are asked of
+    # it, never a time: its zones and its clock changes are not ours.
+    from croniter import croniter
+
+    return croniter.expand(text)
 
 
 def _whole(values: Any, low: int, high: int) -> frozenset[int]:

@@ -11,26 +11,16 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from schedcore.domain.at import At, parse_instant, refuse_past
-from schedcore.domain.clock import MILLISECOND, SECOND, text
+from schedcore.domain.at import At, refuse_past
+from schedcore.domain.clock import SECOND, text
 from schedcore.domain.clock_note import ClockNote
-from schedcore.domain.cron import Cron, parse_cron
-from schedcore.domain.duration import parse_duration
 from schedcore.domain.errors import Refused
-from schedcore.domain.every import FLOOR_S, Every, parse_every
+from schedcore.domain.every import FLOOR_S
 from schedcore.domain.slots import SlotRule
-from schedcore.domain.timeline import ALWAYS
-from schedcore.domain.trigger_form import Form, read_form
-from schedcore.domain.zones import zone as known_zone
+from schedcore.domain.trigger_form import read_form
+from schedcore.domain.trigger_parts import TriggerKinds, read_parts
 
-__all__ = ["MAX_COUNT", "MAX_JITTER_S", "Trigger", "TriggerKinds"]
-
-MAX_COUNT = 1_000_000
-MAX_JITTER_S = 180
-
-#: Trigger kinds of plugins: a name, and a function of (text, zone key) that gives the rule or raises
-#: ``Refused``.
-TriggerKinds = Mapping[str, Callable[[str, str], SlotRule]]
+__all__ = ["Trigger"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +68,7 @@ class Trigger:
         (T-01 to T-05, P-03, P-33, T-11)
         """
         form = read_form(data, kinds or {}, field)
-        trigger = _built(cls, form, field, now_us, default_zone, floor_s, kinds or {})
+        trigger = cls(**read_parts(form, field, now_us, default_zone, floor_s, kinds or {}))
         if isinstance(trigger.rule, At) and not past_ok:
             refuse_past(trigger.rule.us, now_us, form.field)
         return trigger
@@ -92,7 +82,9 @@ class Trigger:
         rest = dict(data)
         given = rest.pop("anchor_given", False) is True
         form = read_form(rest, kinds or {}, "trigger")
-        return _built(cls, form, "trigger", 0, "UTC", 1, kinds or {}, given)
+        if form.kind == "in":
+            raise Refused("a stored trigger does not count from now", code="unknown_kind", field=form.field)
+        return cls(**read_parts(form, "trigger", 0, "UTC", 1, kinds or {}, anchor_given=given))
 
     def to_dict(self) -> dict[str, Any]:
         """The stored form: ready for JSON, complete, defaults left out; instants as in L-04."""
@@ -176,10 +168,9 @@ class Trigger:
             other.count,
         ):
             return False
-        same: Callable[[Any], bool] | None = getattr(self.rule, "same_times", None)
-        if same is not None and type(self.rule) is type(other.rule):
-            return same(other.rule)
-        return (self.text, self.zone) == (other.text, other.zone)
+        same: Callable[[Any], bool | None] | None = getattr(self.rule, "same_times", None)
+        said = same(other.rule) if same and type(self.rule) is type(other.rule) else None
+        return (self.text, self.zone) == (other.text, other.zone) if said is None else said
 
     def _bounded(self, after_us: int, until_us: int) -> tuple[int, int]:
         if self.not_before is not None:
@@ -187,144 +178,3 @@ class Trigger:
         if self.not_after is not None:
             until_us = min(until_us, self.not_after)
         return after_us, until_us
-
-
-def _built(
-    cls: type[Trigger],
-    form: Form,
-    path: str,
-    now_us: int,
-    default_zone: str,
-    floor_s: int,
-    kinds: TriggerKinds,
-    anchor_given: bool | None = None,
-) -> Trigger:
-    rest = dict(form.rest)
-    zone = _zone(rest.get("zone", default_zone), f"{path}.zone")
-    if not isinstance(form.text, str):
-        raise Refused(
-            f"{form.kind} is a text",
-            code="bad_type",
-            field=form.field,
-            value=form.text,
-            hint="put it in quotes",
-        )
-    anchor: int | None = None
-    given = False
-    if form.kind == "every":
-        period = parse_every(form.text, form.field, floor_s=floor_s)
-        if "anchor" in rest:
-            anchor = parse_instant(rest["anchor"], zone, f"{path}.anchor")[0]
-            given = True if anchor_given is None else anchor_given
-        else:
-            anchor = now_us // MILLISECOND * MILLISECOND
-        rule: SlotRule = Every(period, anchor, given=given)
-    elif "anchor" in rest:
-        raise Refused(
-            "only an interval has an anchor", code="not_taken", field=f"{path}.anchor", hint="take it away"
-        )
-    else:
-        rule = _rule(form, zone, rest, path, kinds)
-    if "gap" in rest or "fold" in rest:
-        _check_fixed(rule, rest, path)
-    before, after = _bounds(rest, zone, path)
-    trigger = cls(
-        form.kind,
-        form.text,
-        zone,
-        rule,
-        gap=rest.get("gap", "at_once"),
-        fold=rest.get("fold", "first"),
-        not_before=before,
-        not_after=after,
-        count=_count(rest.get("count"), f"{path}.count"),
-        jitter=_jitter(rest.get("jitter", 0), form.kind, f"{path}.jitter"),
-        anchor=anchor,
-        anchor_given=given,
-    )
-    if ((before is not None and after is not None) or form.kind == "at") and trigger.next(ALWAYS) is None:
-        raise Refused(
-            "no slot lies within its bounds",
-            code="never_fires",
-            field=path,
-            hint="widen not_before and not_after",
-        )
-    return trigger
-
-
-def _rule(form: Form, zone: str, rest: Mapping[str, Any], path: str, kinds: TriggerKinds) -> SlotRule:
-    if form.kind == "at":
-        return At(*parse_instant(form.text, zone, form.field))
-    if form.kind != "cron":
-        return kinds[form.kind](form.text, zone)
-    try:
-        return parse_cron(form.text, zone, gap=rest.get("gap", "at_once"), fold=rest.get("fold", "first"))
-    except Refused as error:
-        error.field = f"{path}.{error.field}" if error.field else form.field
-        raise
-
-
-def _zone(value: Any, path: str) -> str:
-    try:
-        known_zone(value)
-    except Refused as error:
-        error.field = path
-        raise
-    return str(value)
-
-
-def _check_fixed(rule: SlotRule, rest: Mapping[str, Any], path: str) -> None:
-    if isinstance(rule, Cron) and rule.fixed:
-        return
-    name = "gap" if "gap" in rest else "fold"
-    raise Refused(
-        "only a cron of fixed times may choose it: minute and hour without '*'",
-        code="not_fixed",
-        field=f"{path}.{name}",
-        value=rest[name],
-        hint=f"take {name} away",
-    )
-
-
-def _bounds(rest: Mapping[str, Any], zone: str, path: str) -> tuple[int | None, int | None]:
-    before = after = None
-    if "not_before" in rest:
-        before = parse_instant(rest["not_before"], zone, f"{path}.not_before")[0]
-    if "not_after" in rest:
-        after = parse_instant(rest["not_after"], zone, f"{path}.not_after")[0]
-    if before is not None and after is not None and after < before:
-        raise Refused(
-            f"{text(after)} is before not_before, {text(before)}",
-            code="bad_bounds",
-            field=f"{path}.not_after",
-            value=rest["not_after"],
-            hint="exchange them",
-        )
-    return before, after
-
-
-def _count(value: Any, path: str) -> int | None:
-    if value is None:
-        return None
-    if type(value) is not int or not 1 <= value <= MAX_COUNT:
-        raise Refused(
-            f"{value!a:.80} is no count",
-            code="bad_count",
-            field=path,
-            value=value,
-            hint=f"a number, 1 to {MAX_COUNT}",
-        )
-    return value
-
-
-def _jitter(value: Any, kind: str, path: str) -> int:
-    if isinstance(value, str):
-        value = parse_duration(value, path, maximum=MAX_JITTER_S)
-    if type(value) is not int or not 0 <= value <= MAX_JITTER_S:
-        hint = f"seconds, 0 to {MAX_JITTER_S}"
-        raise Refused(f"{value!a:.80} is no jitter", code="bad_jitter", field=path, value=value, hint=hint)
-    if value and kind == "at":
-        raise Refused(
-            "a one-shot has no jitter", code="not_taken", field=path, value=value, hint="take it away"
-        )
-    return value

@@ -1,0 +1,113 @@
+"""What a language must bring so that triggers can be said in it; :mod:`words_en` is the first.
+
+Whole sentence patterns, not words to be glued: a pattern may put its parts in any order. Adding a language is
+one file with one :class:`Words`, and one line in :func:`words_of`. Values go into patterns, never the other
+way round, so a schedule that looks like a pattern stays text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from schedcore.domain.errors import Refused, nearest
+
+__all__ = ["PATTERNS", "Words", "words_of"]
+
+#: Every pattern that a language must have, with the values it may use.
+PATTERNS: dict[str, tuple[str, ...]] = {
+    # when in the day
+    "minutely": (),
+    "minutes": ("n",),
+    "hourly": (),
+    "hourly_at": ("minutes",),
+    "hours": ("n", "minutes"),
+    "times": ("times",),
+    "minutely_from": ("first", "last"),
+    "minutes_from": ("n", "first", "last"),
+    "minutes_of_hours": ("minutes", "hours"),
+    # on which days
+    "daily": (),
+    "workdays": (),
+    "weekend": (),
+    "weekdays": ("weekdays",),
+    "day": ("days",),
+    "days": ("days",),
+    "last_day": (),
+    "nth": ("nths",),
+    "nth_item": ("which", "weekday"),
+    "day_or_weekday": ("day", "weekday"),
+    "day_and_weekday": ("days", "weekdays"),
+    "months": ("months",),
+    # the whole cron
+    "time": ("time",),
+    "time_day": ("time", "day"),
+    "time_month": ("time", "month"),
+    "time_day_month": ("time", "day", "month"),
+    "in_zone": ("what", "zone"),
+    # the other kinds
+    "every": ("length",),
+    "every_from": ("length", "anchor"),
+    "at": ("local",),
+    "plugin": ("kind", "text"),
+    # what limits it
+    "with": ("what", "more"),
+    "from": ("instant",),
+    "until": ("instant",),
+    "count": ("n",),
+    "jitter": ("length",),
+    "gap_shift": (),
+    "gap_skip": (),
+    "fold_second": (),
+    "fold_both": (),
+    # notes on clock changes
+    "note_gap_at_once": ("wall", "day", "fires"),
+    "note_gap_at_once_many": ("wall", "until", "day", "fires"),
+    "note_gap_shift": ("wall", "day", "fires"),
+    "note_gap_skipped": ("wall", "day"),
+    "note_gap_skipped_many": ("wall", "until", "day"),
+    "note_fold_first": ("wall", "day"),
+    "note_fold_second": ("wall", "day"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One language: names, the few rules of grammar, and the patterns of :data:`PATTERNS`."""
+
+    code: str
+    #: Sunday first, as in cron
+    weekdays: tuple[str, ...]
+    months: tuple[str, ...]
+    #: first to fifth
+    ordinals: tuple[str, ...]
+    #: a list with its "and"
+    listed: Callable[[list[str]], str]
+    #: a range of names or numbers
+    ranged: Callable[[str, str], str]
+    #: an interval's length in whole seconds, after the word for "every"
+    each: Callable[[int], str]
+    #: a length of time in whole seconds
+    length: Callable[[int], str]
+    patterns: Mapping[str, str]
+
+    def say(self, pattern: str, **values: object) -> str:
+        """A pattern with its values."""
+        return self.patterns[pattern].format(**values)
+
+
+def words_of(lang: str) -> Words:
+    """The words of a language. Raises :class:`Refused` (``unknown_language``)."""
+    from schedcore.domain.words_en import ENGLISH
+
+    known = {"en": ENGLISH}
+    if lang not in known:
+        hint = nearest(str(lang), set(known)) or "one of " + ", ".join(known)
+        raise Refused(
+            f"no words for language {lang!a:.20}",
+            code="unknown_language",
+            field="lang",
+            value=lang,
+            hint=hint,
+        )
+    return known[lang]
