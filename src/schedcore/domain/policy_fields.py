@@ -15,7 +15,7 @@ from schedcore.domain.overlap import OVERLAPS
 from schedcore.domain.reading import choice, flag, plain, seconds, texts, whole, wrong
 from schedcore.domain.retry import BACKOFFS, LONGEST_DELAY, RETRIED
 
-__all__ = ["CATCH_UPS", "READERS", "name_text"]
+__all__ = ["CATCH_UPS", "READERS", "Reader", "name_text"]
 
 CATCH_UPS = ("run_once", "skip", "all")
 

@@ -16,6 +16,7 @@ __all__ = [
     "choice",
     "fields",
     "flag",
+    "parse_duration",
     "path",
     "plain",
     "same",

@@ -12,7 +12,16 @@ from typing import NamedTuple
 
 from schedcore.domain.outcome import Outcome
 
-__all__ = ["BACKOFFS", "LONGEST_DELAY", "NEVER_RETRIED", "RETRIED", "Judged", "delay", "retryable"]
+__all__ = [
+    "BACKOFFS",
+    "LONGEST_DELAY",
+    "NEVER_RETRIED",
+    "RETRIED",
+    "Judged",
+    "delay",
+    "never_word",
+    "retryable",
+]
 
 BACKOFFS = ("fixed", "doubling")
 LONGEST_DELAY = 30 * 60

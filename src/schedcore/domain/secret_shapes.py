@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["WORDS", "mask_bytes", "mask_text"]
+__all__ = ["WORDS", "has_word", "mask_bytes", "mask_text"]
 
 _CHARS = r"[A-Za-z0-9._~+/=-]"
 _DONE = r"(?!\[masked:)"
