@@ -19,7 +19,7 @@ from schedcore._ledger import runs as rows
 from schedcore._ledger.ledger import CommitUnknown
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from schedcore._ledger.ledger import Connection
 
 __all__ = ["Turn", "peek", "turn"]
 

@@ -15,7 +15,7 @@ from schedcore._ledger import runs as rows
 from schedcore.domain.clock import SECOND
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from schedcore._ledger.ledger import Connection
 
 __all__ = ["claim_late", "claim_present", "take"]
 

@@ -23,7 +23,7 @@ from schedcore.domain.run import RunTrigger, run_key
 from schedcore.spec.declarations import Veto
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
 __all__ = ["Gatekeeper"]
 

@@ -31,7 +31,7 @@ from schedcore.domain.errors import LedgerBusy, LedgerError, SchedcoreError
 from schedcore.domain.outcome import Outcome
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from schedcore._ledger.ledger import Connection
 
 __all__ = ["Loop"]
 
@@ -172,7 +172,7 @@ class Loop:
         is_beat = boot >= self._beat_due
         if is_beat or boot - engine.renewed_at >= engine.lease_us // 5:
             self._renew(c)
-        if is_beat or woken and boot >= self._orders_due:
+        if is_beat or (woken and boot >= self._orders_due):
             self._orders(c)
             self._limits()
             self._orders_due = boot + _ORDERS_US

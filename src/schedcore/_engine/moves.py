@@ -19,10 +19,8 @@ from schedcore.domain.trigger import Trigger
 from schedcore.domain.zones import tz_version
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from schedcore._engine.state import Engine
-    from schedcore._ledger.ledger import Ledger
+    from schedcore._ledger.ledger import Connection, Ledger
 
 __all__ = [
     "BREAKER",

@@ -20,7 +20,7 @@ from schedcore.domain.overlap import Live, judge
 from schedcore.domain.plan import Plan, Skip, passed, plan
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from schedcore._ledger.ledger import Connection
 
 __all__ = ["Opened", "open_lane"]
 

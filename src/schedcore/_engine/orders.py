@@ -29,9 +29,7 @@ from schedcore.domain.trigger import Trigger
 from schedcore.domain.zones import tz_version
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from schedcore._ledger.ledger import Ledger
+    from schedcore._ledger.ledger import Connection, Ledger
 
 __all__ = [
     "backfill",

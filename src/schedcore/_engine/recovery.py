@@ -21,7 +21,7 @@ from schedcore.domain.run import RunState, state_of
 from schedcore.domain.settle import settle
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from schedcore._ledger.ledger import Connection
 
 __all__ = ["close_lost", "may_judge", "recover"]
 

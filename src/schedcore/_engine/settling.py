@@ -23,7 +23,7 @@ from schedcore.domain.run import RunState, RunTrigger
 from schedcore.domain.settle import Settled, settle
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from schedcore._ledger.ledger import Connection
 
 __all__ = ["FenceLost", "settle_batch", "stale"]
 

@@ -65,7 +65,7 @@ def wrote(c: sa.Connection, host_id: int, number: int | None = None) -> int:
     prefix = "" if c.dialect.name == "sqlite" else "schedcore."
     mark = "?" if c.dialect.name == "sqlite" else "%s"
     c.exec_driver_sql(
-        f"update {prefix}hosts set last_write={mark} where id={mark}",  # noqa: S608  # constants
+        f"update {prefix}hosts set last_write={mark} where id={mark}",  # constants
         (number, host_id),
     )
     return number

@@ -11,10 +11,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 
-from schedcore.domain.secret_forms import SHORTEST, forms
+from schedcore.domain.secret_forms import forms
 from schedcore.domain.secret_shapes import WORDS, has_word, mask_bytes, mask_text
 
-__all__ = ["SHORTEST", "MaskStream", "Masker"]
+__all__ = ["MaskStream", "Masker"]
 
 _LONGEST_LINE = 4_096
 _CONTEXT = 64

@@ -15,7 +15,7 @@ from schedcore.domain.overlap import OVERLAPS
 from schedcore.domain.reading import choice, flag, plain, seconds, texts, whole, wrong
 from schedcore.domain.retry import BACKOFFS, LONGEST_DELAY, RETRIED
 
-__all__ = ["CATCH_UPS", "READERS", "Reader", "name_text"]
+__all__ = ["CATCH_UPS", "READERS", "name_text"]
 
 CATCH_UPS = ("run_once", "skip", "all")
 
@@ -63,7 +63,7 @@ def _retry_on(value: Any, field: str) -> tuple[str, ...]:
 
 def _findings_exit(value: Any, field: str) -> tuple[int, ...]:
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= 255:
-        raise wrong(f"{value!r} is not a list of exit codes", field, value, "wrong_type", "e.g. [1, 3]")
+        raise wrong(f"{value!r} is not a list of exit codes", field, value, "bad_type", "e.g. [1, 3]")
     for i, code in enumerate(value):
         if whole(code, f"{field}[{i}]", 1, 255) in _MISSING_PROGRAM:
             raise wrong(
