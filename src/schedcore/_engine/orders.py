@@ -367,8 +367,13 @@ def backfill(
                     1,
                     now,
                     now,
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
                 )
-                + (None, None, None, None, None, None)
                 for slot in free
             ],
         )

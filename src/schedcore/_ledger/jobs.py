@@ -199,9 +199,7 @@ def lane(c: sa.Connection, needs: str) -> int:
 
 def lane_needs(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
     """The needs of lanes."""
-    return {
-        i: needs for i, needs in c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids)))
-    }
+    return dict(c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids))))
 
 
 def due_row(c: sa.Connection, job_id: int) -> list[Any]:
