@@ -45,8 +45,7 @@ class DaySet:
 
     def next(self, day: int, limit: int) -> int:
         """The first admitted day in ``[day, limit]``, or a number above ``limit``."""
-        if limit > LAST_DAY:
-            limit = LAST_DAY
+        limit = min(limit, LAST_DAY)
         if day > limit:
             return limit + 1
         if self.every:
@@ -64,8 +63,7 @@ class DaySet:
 
     def previous(self, day: int, limit: int) -> int:
         """The last admitted day in ``[limit, day]``, or a number below ``limit``."""
-        if limit < FIRST_DAY:
-            limit = FIRST_DAY
+        limit = max(limit, FIRST_DAY)
         if day < limit:
             return limit - 1
         if self.every:

@@ -36,8 +36,7 @@ class WallSet:
             return None
         day, minute = divmod(low, _DAY)
         last = (high - 1) // _DAY
-        if last > limit:
-            last = limit
+        last = min(last, limit)
         minutes, days = self.minutes, self.days
         found = days.next(day, last)
         if found == day:

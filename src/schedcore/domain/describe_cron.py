@@ -43,7 +43,7 @@ def _time(fields: CronFields, words: Words) -> tuple[str, str]:
             return "minutely_from", words.say("minutely_from", **span)
         return "minutes_from", words.say("minutes_from", n=step, **span)
     if _whole(hour):
-        if minute == "0" or minute == "00":
+        if minute in {"0", "00"}:
             return "hourly", words.say("hourly")
         return "hourly_at", words.say("hourly_at", minutes=_numbers(minute, 59, words))
     if hour_step and not _whole(minute):

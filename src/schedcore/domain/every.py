@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from schedcore.domain.clock import MILLISECOND, SECOND
 from schedcore.domain.clock_note import ClockNote
-from schedcore.domain.duration import bare_duration_hint, parse_duration
+from schedcore.domain.duration import parse_duration
 from schedcore.domain.errors import Refused
 
-__all__ = ["CEILING_S", "FLOOR_S", "Every", "bare_duration_hint", "parse_duration", "parse_every"]
+__all__ = ["CEILING_S", "FLOOR_S", "Every", "parse_every"]
 
 #: Shortest period unless the host lowers it, to 1 s at the least; and the longest. Seconds.
 FLOOR_S = 60

@@ -149,14 +149,14 @@ class Timeline:
         """The first change at most ``_AHEAD`` behind ``at``; a rule has at most one in 30 days."""
         for then in range(at + _MONTH, at + _AHEAD + 1, _MONTH):
             if self._offset(then) != offset:
-                low = then - _MONTH
-                while then - low > 1:
-                    middle = (low + then) // 2
+                low, high = then - _MONTH, then
+                while high - low > 1:
+                    middle = (low + high) // 2
                     if self._offset(middle) == offset:
                         low = middle
                     else:
-                        then = middle
-                return then
+                        high = middle
+                return high
         return None
 
     def _offset(self, seconds: int) -> int:

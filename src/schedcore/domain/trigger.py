@@ -14,12 +14,13 @@ from typing import Any
 from schedcore.domain.at import At, refuse_past
 from schedcore.domain.clock import SECOND, text
 from schedcore.domain.clock_note import ClockNote
+from schedcore.domain.errors import Refused
 from schedcore.domain.every import FLOOR_S
 from schedcore.domain.slots import SlotRule
 from schedcore.domain.trigger_form import read_form
-from schedcore.domain.trigger_parts import MAX_COUNT, MAX_JITTER_S, TriggerKinds, read_parts
+from schedcore.domain.trigger_parts import TriggerKinds, read_parts
 
-__all__ = ["MAX_COUNT", "MAX_JITTER_S", "Trigger", "TriggerKinds"]
+__all__ = ["Trigger"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,8 @@ class Trigger:
         rest = dict(data)
         given = rest.pop("anchor_given", False) is True
         form = read_form(rest, kinds or {}, "trigger")
+        if form.kind == "in":
+            raise Refused("a stored trigger does not count from now", code="unknown_kind", field=form.field)
         return cls(**read_parts(form, "trigger", 0, "UTC", 1, kinds or {}, anchor_given=given))
 
     def to_dict(self) -> dict[str, Any]:

@@ -5,13 +5,13 @@ The result is a plain :class:`Form`; what the values mean is decided in :mod:`tr
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from schedcore.domain.duration import bare_duration_hint
 from schedcore.domain.errors import Refused, nearest
+from schedcore.domain.names import fold
 
 __all__ = ["KINDS", "Form", "kind_of", "read_form"]
 
@@ -33,7 +33,8 @@ class Form:
 
 
 def read_form(data: Mapping[str, Any] | str, kinds: Collection[str], field: str) -> Form:
-    """The form of a trigger. ``kinds`` are those of plugins, ``field`` the path for errors.
+    """The form of a trigger. A kind is a field of its own, or ``kind`` beside ``text``; ``in`` is a duration
+    from now, for an order. ``kinds`` are those of plugins, ``field`` the path for errors.
 
     Raises :class:`Refused`: ``unknown_field``, ``given_twice``, ``two_kinds``, ``unknown_kind``,
     ``no_trigger``, and ``bare_duration`` for a duration whose kind is not given.
@@ -44,7 +45,7 @@ def read_form(data: Mapping[str, Any] | str, kinds: Collection[str], field: str)
         raise Refused(
             "a trigger is a table or a text", code="no_trigger", field=field, value=data, hint=_HINT
         )
-    every_kind = (*KINDS, *kinds)
+    every_kind = (*KINDS, "in", *kinds)
     given = _own_names(data, every_kind, field)
     named = [kind for kind in every_kind if kind in given]
     kind = given.pop("kind", None)
@@ -98,7 +99,7 @@ def _guessed(text: Any, field: str) -> str:
 
 
 def _kind(value: Any, every_kind: tuple[str, ...], field: str) -> str:
-    name = _plain(value) if isinstance(value, str) else ""
+    name = fold(value) if isinstance(value, str) else ""
     name = _ALIASES.get(name, name)
     if name not in every_kind:
         hint = nearest(name, set(every_kind)) or "one of " + ", ".join(every_kind)
@@ -116,7 +117,7 @@ def _own_names(data: Mapping[str, Any], every_kind: tuple[str, ...], field: str)
     known = {*every_kind, *_FIELDS}
     given: dict[str, Any] = {}
     for name, value in data.items():
-        own = _plain(str(name))
+        own = fold(str(name))
         own = _ALIASES.get(own, own)
         if own not in known:
             hint = nearest(own, known | set(_ALIASES)) or "known are " + ", ".join(sorted(known))
@@ -135,9 +136,3 @@ def _own_names(data: Mapping[str, Any], every_kind: tuple[str, ...], field: str)
             )
         given[own] = value
     return given
-
-
-def _plain(name: str) -> str:
-    """NFKC, case-folded, accents removed, outer blanks dropped."""
-    parts = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name).casefold())
-    return unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c))).strip()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from schedcore.domain.at import At, parse_instant
-from schedcore.domain.clock import MILLISECOND, text
+from schedcore.domain.clock import MILLISECOND, SECOND, text
 from schedcore.domain.cron import Cron, parse_cron
 from schedcore.domain.duration import parse_duration
 from schedcore.domain.errors import PluginFault, Refused, SchedcoreError
@@ -41,6 +41,9 @@ def read_parts(
     ``now_us`` becomes the anchor of an interval that has none; ``anchor_given`` says of an anchor in the form
     whether it is a slot itself.
     """
+    if form.kind == "in":
+        seconds = parse_duration(form.text, form.field, minimum=1)
+        form = Form("at", text(now_us + seconds * SECOND), form.field, form.rest)
     rest = form.rest
     zone = _zone(rest.get("zone", default_zone), f"{path}.zone")
     anchor = None
@@ -52,9 +55,9 @@ def read_parts(
         )
     given = anchor is not None and anchor_given
     if form.kind == "every":
-        if anchor is None:
-            anchor = now_us // MILLISECOND * MILLISECOND
-        rule: SlotRule = Every(parse_every(form.text, form.field, floor_s=floor_s), anchor, given=given)
+        period = parse_every(form.text, form.field, floor_s=floor_s)
+        anchor = now_us // MILLISECOND * MILLISECOND if anchor is None else anchor
+        rule: SlotRule = Every(period, anchor, given=given)
     else:
         rule = _rule(form, zone, rest, path, kinds)
     _check_fixed(rule, rest, path)

@@ -40,14 +40,14 @@ class _Data:
     over: Mapping[str, bytes] = field(default_factory=dict)
 
 
-_packaged = _Data(tzdata.IANA_VERSION)
-_data = _packaged
+#: The data in use is the last one; the list is longer than one only inside :func:`replaced_data`.
+_in_use = [_Data(tzdata.IANA_VERSION)]
 _forget: list[Callable[[], None]] = []
 
 
 def tz_version() -> str:
     """The version of the zone data in use, as IANA names it, e.g. ``2026f`` (P-28)."""
-    return _data.version
+    return _in_use[-1].version
 
 
 @cache
@@ -70,8 +70,9 @@ def zone(name: str) -> ZoneInfo:
 
 def zone_bytes(name: str) -> bytes:
     """The compiled file of a zone that :func:`zone` takes."""
-    if name in _data.over:
-        return _data.over[name]
+    over = _in_use[-1].over
+    if name in over:
+        return over[name]
     return files("tzdata").joinpath("zoneinfo", *name.split("/")).read_bytes()
 
 
@@ -87,13 +88,12 @@ def replaced_data(version: str, over: Mapping[str, bytes]) -> Iterator[None]:
     For tests (P-28). It concerns the whole process, but only schedcore; triggers parsed before keep the
     data that they were parsed with.
     """
-    global _data
-    before, _data = _data, _Data(version, dict(over))
+    _in_use.append(_Data(version, dict(over)))
     _empty_caches()
     try:
         yield
     finally:
-        _data = before
+        _in_use.pop()
         _empty_caches()
 
 
