@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from schedcore.domain.errors import Refused
+from schedcore.domain.errors import Refused, shown
 
 __all__ = ["bare_duration_hint", "duration_text", "parse_duration"]
 
@@ -119,7 +119,4 @@ def _strange(text: str, field: str | None) -> Refused:
 
 
 def _bad(text: object, what: str, hint: str, field: str | None) -> Refused:
-    shown = ascii(text)
-    if len(shown) > 60:
-        shown = shown[:57] + "…"
-    return Refused(f"{shown}: {what}", code="bad_duration", field=field, value=text, hint=hint)
+    return Refused(f"{shown(text)}: {what}", code="bad_duration", field=field, value=text, hint=hint)
