@@ -95,6 +95,8 @@ def test_whole_words_of_stderr_end_the_attempts(stderr: str):
         "1,403 lines",
         "403.5 MB",
         "error E4010",
+        "exit x403",
+        "subquota of precredit",
         "accredited",
         "the creditor",
         "quotas and quotation",
