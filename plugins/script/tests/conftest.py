@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from schedcore.spec import Outcome, RunContext, SecretRefused
 from schedcore_script.execute import ScriptExecutor
 from schedcore_script.payload import ScriptPayload
 from schedcore_script.settings import ScriptSettings
-
-from schedcore.spec import Outcome, RunContext, SecretRefused
 
 GRACE = 0.3
 

@@ -55,14 +55,9 @@ def main(inherited: int) -> None:
 
     adopt()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-        signal.SIGQUIT,
-        signal.SIGUSR1,
-        signal.SIGUSR2,
-    ):
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)  # what the host's parent made it ignore is no script's affair
+    for number in supervisor.IGNORED:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)

@@ -144,28 +144,26 @@ class Run:
                 line += piece
                 if not piece or line.endswith(b"\n"):
                     break
-        heard = line.endswith(b"\n")
-        if heard:
-            with contextlib.suppress(OSError):
-                control.send(TAKEN)
+        end: Ended | Refusal | Lost
+        if line.endswith(b"\n"):
+            end = _understand(line)
+        elif silent:
+            end = Lost("the supervisor of this run did not answer after its time limit and was killed")
         else:
+            end = Lost("the supervisor of this run died; what the program did until then is unknown")
+        if isinstance(end, Lost):
             self._starter.order(KILL if silent else SWEEP, self._number, silent=silent)
-        self._drain(output, stderr_tail, wait=not heard)
-        if heard:
-            return _understand(line)
-        if silent:
-            return Lost("the supervisor of this run did not answer after its time limit and was killed")
-        return Lost("the supervisor of this run died; what the program did until then is unknown")
+        poll.unregister(talk)
+        self._drain(poll, output, stderr_tail, wait=isinstance(end, Lost))
+        return end
 
-    def _drain(self, output: Output, stderr_tail: Callable[[bytes], None], *, wait: bool) -> None:
+    def _drain(
+        self, poll: select.poll, output: Output, stderr_tail: Callable[[bytes], None], *, wait: bool
+    ) -> None:
         """Read what is still in the pipes. All writers are dead by now, but for those reported as left."""
-        poll = select.poll()
-        poll.register(self._out, select.POLLIN)
-        poll.register(self._err, select.POLLIN)
         until = time.monotonic() + _DRAIN_SECONDS
-        taken = opened = 0
-        opened = 2
-        while opened and taken < _DRAIN_MOST:
+        taken = 0
+        while taken < _DRAIN_MOST:
             events = poll.poll(max(0.0, until - time.monotonic()) * 1000 if wait else 0)
             if not events:
                 return
@@ -174,7 +172,7 @@ class Run:
                 taken += len(data)
                 if not data:
                     poll.unregister(fd)
-                    opened -= 1
+                    wait = False  # the other end was closed together with this one, or never will be
                 elif fd == self._out:
                     output.stdout(data)
                 else:
@@ -192,7 +190,7 @@ class Run:
             if isinstance(end, Ended) and end.reusable and not self._stopped:
                 self._starter.give_back(self._number, control)
             else:
-                control.close()
+                _part(control, taken=end is not None)
 
     def close(self) -> None:
         """Let go of the run without waiting for its end."""
@@ -208,6 +206,14 @@ def _send(control: socket.socket, data: bytes, ancillary: list[tuple[int, int, a
     sent = control.sendmsg([data], ancillary)
     control.sendall(data[sent:])
     control.settimeout(None)
+
+
+def _part(control: socket.socket, *, taken: bool) -> None:
+    """Close a control socket, with the word that the end was taken: else the supervisor writes a note."""
+    with contextlib.suppress(OSError):
+        if taken:
+            control.send(TAKEN)
+    control.close()
 
 
 def _receive(control: socket.socket) -> bytes:
@@ -312,7 +318,7 @@ class Starter:
         if len(self._idle) < _IDLE_MOST:
             self._idle.append((number, control))
         else:
-            control.close()
+            _part(control, taken=True)
 
     def order(self, letter: bytes, number: int, *, silent: bool) -> None:
         """Tell the spawner to look after a run whose supervisor is dead or dumb."""
@@ -332,7 +338,7 @@ class Starter:
         try:
             with theirs:
                 self._process = subprocess.Popen(
-                    [python, "-I", "-S", "-B", "-c", _PROGRAM, root, str(theirs.fileno())],
+                    [python, "-I", "-S", "-B", "-X", "utf8", "-c", _PROGRAM, root, str(theirs.fileno())],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -360,13 +366,13 @@ class Starter:
 
     def close(self) -> None:
         """Let the spawner go. Supervisors of runs that still go on are their own processes and stay."""
-        self._release_idle()
+        self._release_idle(taken=True)
         with self._lock:
             self._drop()
 
-    def _release_idle(self) -> None:
+    def _release_idle(self, *, taken: bool) -> None:
         while self._idle:
-            self._idle.pop()[1].close()
+            _part(self._idle.pop()[1], taken=taken)
 
     def _forget(self) -> None:
         """In a fork of the host: hold nothing open that would hide the host's death from a supervisor."""
@@ -374,7 +380,7 @@ class Starter:
         for run in list(self._runs):
             run._lock = threading.Lock()
             run.close()
-        self._release_idle()
+        self._release_idle(taken=False)
         if self._socket is not None:
             self._socket.close()
         self._socket = None
