@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import errno
 import os
 import select
 import socket
@@ -23,7 +24,7 @@ from pathlib import Path
 
 from schedcore.spec import Output
 from schedcore_script.spawner import FORK, KILL, SWEEP
-from schedcore_script.supervisor import CLEAN_UP, STOP, TAKEN, Brief, pack
+from schedcore_script.supervisor import CLEAN_UP, HELLO, STOP, TAKEN, Brief, pack
 
 __all__ = ["Ended", "Lost", "NotStarted", "Refusal", "Run", "Starter"]
 
@@ -33,6 +34,8 @@ _DRAIN_SECONDS = 2.0
 _MARGIN = 2 * CLEAN_UP + 5.0
 _LATE_BRIEF = 10.0
 _IDLE_MOST = 32
+_HELLO_SECONDS = 10.0
+_LEAVE_SECONDS = 1.0
 _PROGRAM = """\
 import sys
 sys.path.append(sys.argv[1])
@@ -81,7 +84,17 @@ class Lost:
 class Run:
     """One run under a supervisor: its control socket and the read ends of its two pipes."""
 
-    __slots__ = ("__weakref__", "_control", "_err", "_lock", "_number", "_out", "_starter", "_stopped")
+    __slots__ = (
+        "__weakref__",
+        "_control",
+        "_err",
+        "_lock",
+        "_number",
+        "_open",
+        "_out",
+        "_starter",
+        "_stopped",
+    )
 
     def __init__(self, starter: Starter, number: int, control: socket.socket, out: int, err: int) -> None:
         self._starter = starter
@@ -89,6 +102,7 @@ class Run:
         self._control: socket.socket | None = control
         self._out = out
         self._err = err
+        self._open = 2
         self._lock = threading.Lock()
         self._stopped = False
 
@@ -116,9 +130,9 @@ class Run:
     ) -> Ended | Refusal | Lost:
         control = self._control
         assert control is not None
-        out, err, talk = self._out, self._err, control.fileno()
+        talk = control.fileno()
         poll = select.poll()
-        for fd in (out, err, talk):
+        for fd in (self._out, self._err, talk):
             poll.register(fd, select.POLLIN)
         until = time.monotonic() + limit + grace + _MARGIN if limit else None
         line = b""
@@ -131,14 +145,7 @@ class Run:
             for fd, _ in events:
                 if fd == talk:
                     continue
-                data = os.read(fd, _CHUNK)
-                if not data:
-                    poll.unregister(fd)
-                elif fd == out:
-                    output.stdout(data)
-                else:
-                    stderr_tail(data)
-                    output.stderr(data)
+                self._read(fd, poll, output, stderr_tail)
             if any(fd == talk for fd, _ in events):
                 piece = _receive(control)
                 line += piece
@@ -152,10 +159,22 @@ class Run:
         else:
             end = Lost("the supervisor of this run died; what the program did until then is unknown")
         if isinstance(end, Lost):
-            self._starter.order(KILL if silent else SWEEP, self._number, silent=silent)
+            self._starter.order(KILL if silent else SWEEP, self._number)
         poll.unregister(talk)
         self._drain(poll, output, stderr_tail, wait=isinstance(end, Lost))
         return end
+
+    def _read(self, fd: int, poll: select.poll, output: Output, stderr_tail: Callable[[bytes], None]) -> int:
+        data = os.read(fd, _CHUNK)
+        if not data:
+            poll.unregister(fd)
+            self._open -= 1
+        elif fd == self._out:
+            output.stdout(data)
+        else:
+            stderr_tail(data)
+            output.stderr(data)
+        return len(data)
 
     def _drain(
         self, poll: select.poll, output: Output, stderr_tail: Callable[[bytes], None], *, wait: bool
@@ -163,21 +182,12 @@ class Run:
         """Read what is still in the pipes. All writers are dead by now, but for those reported as left."""
         until = time.monotonic() + _DRAIN_SECONDS
         taken = 0
-        while taken < _DRAIN_MOST:
+        while self._open and taken < _DRAIN_MOST:
             events = poll.poll(max(0.0, until - time.monotonic()) * 1000 if wait else 0)
             if not events:
                 return
             for fd, _ in events:
-                data = os.read(fd, _CHUNK)
-                taken += len(data)
-                if not data:
-                    poll.unregister(fd)
-                    wait = False  # the other end was closed together with this one, or never will be
-                elif fd == self._out:
-                    output.stdout(data)
-                else:
-                    stderr_tail(data)
-                    output.stderr(data)
+                taken += self._read(fd, poll, output, stderr_tail)
 
     def _finish(self, end: Ended | Refusal | Lost | None) -> None:
         """Give the descriptors back. A supervisor that still lives takes a close for the end of the host."""
@@ -294,6 +304,24 @@ class Starter:
         return number, control
 
     def _fork(self) -> tuple[int, socket.socket]:
+        """A new supervisor that has said hello: until then nothing was begun, so trying again is safe."""
+        for last in (False, True):
+            number, control, spawner = self._ask_for_fork()
+            control.settimeout(_HELLO_SECONDS)
+            try:
+                if control.recv(1) == HELLO:
+                    control.settimeout(None)
+                    return number, control
+                problem: OSError = ConnectionError(errno.ECONNRESET, "the spawner died before it had forked")
+            except OSError as error:
+                problem = TimeoutError(errno.ETIMEDOUT, "the spawner does not answer") if last else error
+            control.close()
+            with self._lock:
+                if self._socket is spawner:
+                    self._drop()
+        raise problem
+
+    def _ask_for_fork(self) -> tuple[int, socket.socket, socket.socket]:
         ours, theirs = socket.socketpair()
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", (theirs.fileno(),)))]
         try:
@@ -303,12 +331,12 @@ class Starter:
                 if self._socket is not None:
                     try:
                         self._socket.sendmsg([message], ancillary)
-                        return self._numbers, ours
+                        return self._numbers, ours, self._socket
                     except OSError:
                         self._drop()
                 self._socket = self._start()
                 self._socket.sendmsg([message], ancillary)
-                return self._numbers, ours
+                return self._numbers, ours, self._socket
         except OSError:
             ours.close()
             raise
@@ -320,14 +348,11 @@ class Starter:
         else:
             _part(control, taken=True)
 
-    def order(self, letter: bytes, number: int, *, silent: bool) -> None:
+    def order(self, letter: bytes, number: int) -> None:
         """Tell the spawner to look after a run whose supervisor is dead or dumb."""
         with self._lock, contextlib.suppress(OSError):
             if self._socket is not None:
                 self._socket.send(letter + number.to_bytes(8, "big"), socket.MSG_DONTWAIT)
-            if silent and self._process is not None and _stands_still(self._process.pid):
-                self._process.kill()
-                self._drop()
 
     def _start(self) -> socket.socket:
         python = self._python or sys.executable
@@ -358,7 +383,7 @@ class Starter:
             self._socket = None
         if self._process is not None:
             try:
-                self._process.wait(1)
+                self._process.wait(_LEAVE_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
@@ -387,15 +412,6 @@ class Starter:
         if self._process is not None:
             self._process.returncode = 0  # the parent's child, not ours to wait for
         self._process = None
-
-
-def _stands_still(pid: int) -> bool:
-    """Whether the spawner itself is stopped, and so can obey no order."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
-    except OSError:
-        return True
-    return state in (b"T", b"t")
 
 
 _STARTERS: weakref.WeakSet[Starter] = weakref.WeakSet()

@@ -2,10 +2,10 @@
 
 It is the run's subreaper, so whatever the program leaves behind becomes its child and is killed by it.
 A direct child that only we reap keeps its pid until we do, which is why no kill here can hit a stranger.
-It reads one order from its control socket (the *brief*), answers with one line (the *end*), and waits for
-the host's word that the line was taken: a byte, or the next brief. Where the socket closes without it, the
-host has died, and it writes the end note. It knows nothing of jobs and payloads, and imports nothing after
-the fork.
+It says hello on its control socket, reads one order from it (the *brief*), answers with one line (the
+*end*), and waits for the host's word that the line was taken: a byte, or the next brief. Where the socket
+closes without it, the host has died, and it writes the end note. It knows nothing of jobs and payloads, and
+imports nothing after the fork.
 
 It has one run at a time. After a run that ended by itself and left nothing behind it is as good as new and
 takes the next brief, because a fork of a Python process costs more than starting the program does; after
@@ -30,8 +30,20 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-__all__ = ["CLEAN_UP", "IGNORED", "STOP", "TAKEN", "Brief", "children_of", "pack", "supervise"]
+__all__ = [
+    "CLEAN_UP",
+    "HELLO",
+    "IGNORED",
+    "STOP",
+    "TAKEN",
+    "Brief",
+    "children_of",
+    "pack",
+    "stat_of",
+    "supervise",
+]
 
+HELLO = b"H"
 STOP = b"T"
 TAKEN = b"A"
 CLEAN_UP = 5.0
@@ -90,6 +102,7 @@ def supervise(control: socket.socket, null: int, adopt: Callable[[], None]) -> N
     note = ""
     try:
         adopt()
+        control.send(HELLO)
         for _ in range(_RUNS_MOST):
             received = _read_brief(control)
             if received is None:
@@ -345,13 +358,13 @@ def _group_lives(leader: int) -> bool:
     for child in children_of():
         if child == leader:
             continue
-        state = _stat(child)
+        state = stat_of(child)
         if state and state[0] != b"Z" and int(state[2]) == leader:
             return True
     return False
 
 
-def _stat(pid: int) -> list[bytes] | None:
+def stat_of(pid: int) -> list[bytes] | None:
     """State, parent, group, session … of a process: what follows its name, which may hold anything."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -368,7 +381,7 @@ def children_of() -> list[int]:
     except FileNotFoundError:
         me = b"%d" % os.getpid()
         walk = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-        return [pid for pid in walk if (stat := _stat(pid)) and stat[1] == me]
+        return [pid for pid in walk if (stat := stat_of(pid)) and stat[1] == me]
 
 
 def _kill_rest() -> tuple[int, int]:
