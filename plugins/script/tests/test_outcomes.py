@@ -164,3 +164,22 @@ def test_fault_x6_bytes_that_are_no_text_change_nothing(bench):
     assert outcome.exit_code == 1
     assert ctx.output.out == b"\xff\xfe"
     assert "�" in outcome.text
+
+
+def test_work_without_a_limit_runs_until_it_ends(bench):
+    for limit in (0, float("inf")):
+        outcome, _ = bench.sh("exit 4", limit=limit)
+
+        assert outcome.exit_code == 4
+
+
+def test_a_run_that_ends_after_the_close_of_its_host_is_told_as_any(bench, until, tmp_path):
+    ctx = bench.context(command=f"echo begun; while [ ! -e {tmp_path}/go ]; do sleep 0.01; done", shell=True)
+    thread, ends = bench.beside(ctx)
+    assert until(lambda: ctx.output.out)
+
+    bench.executor.close()
+
+    (tmp_path / "go").touch()
+    thread.join(10)
+    assert ends[0].kind == "ok"

@@ -7,6 +7,7 @@ supervisor; then its word, and nothing the script printed, decides the outcome.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import signal
 import threading
@@ -126,6 +127,7 @@ class ScriptExecutor:
         if veto is not None:
             return veto
         limit = float(payload.timeout or ctx.limit or 0)
+        limit = limit if limit < math.inf else 0.0  # 0: none, as for work that should never end
         try:
             brief = self._brief(ctx, payload, environment, path, limit)
         except ValueError as error:

@@ -254,6 +254,7 @@ class Starter:
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._numbers = 0
+        self._closed = False
         self._idle: deque[tuple[int, socket.socket]] = deque()
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
         _STARTERS.add(self)
@@ -343,7 +344,7 @@ class Starter:
 
     def give_back(self, number: int, control: socket.socket) -> None:
         """Keep a supervisor that is as good as new for the next run; it leaves by itself after a while."""
-        if len(self._idle) < _IDLE_MOST:
+        if len(self._idle) < _IDLE_MOST and not self._closed:
             self._idle.append((number, control))
         else:
             _part(control, taken=True)
@@ -391,6 +392,7 @@ class Starter:
 
     def close(self) -> None:
         """Let the spawner go. Supervisors of runs that still go on are their own processes and stay."""
+        self._closed = True
         self._release_idle(taken=True)
         with self._lock:
             self._drop()
