@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path[:0] = {path!r}
 from conftest import Bench
 from schedcore_script.settings import ScriptSettings
-bench = Bench(Path(sys.argv[1]), ScriptSettings(kill_grace=0.4))
+bench = Bench(Path(sys.argv[1]), ScriptSettings(kill_grace=0.8))
 ctx = bench.context(command=sys.argv[2], shell=True)
 ctx.variables = {{**ctx.variables, "SCHEDCORE_RUN": sys.argv[3][::-1]}}
 ctx.end_note = Path(sys.argv[4])
@@ -108,6 +108,16 @@ def test_a_host_killed_in_a_run_leaves_the_script_its_grace(outside, until, tmp_
 
     assert until(host.note.exists, 5)
     assert saved.exists()
+
+
+def test_a_kill_of_the_hosts_whole_group_leaves_no_process_either(outside, living, until, tmp_path):
+    host = outside(f"setsid sleep 600 & touch {tmp_path}/begun; sleep 600")
+    assert until((tmp_path / "begun").exists)
+
+    os.killpg(host.process.pid, signal.SIGKILL)
+
+    assert until(host.note.exists, 5)
+    assert living(host.mark) == []
 
 
 def test_a_planted_link_in_the_place_of_the_note_is_not_followed(outside, until, tmp_path):
@@ -260,11 +270,12 @@ def test_an_idle_supervisor_that_was_killed_costs_nothing(bench, until):
 
 def test_a_second_run_takes_the_supervisor_of_the_first(bench):
     bench.run(args=["/bin/true"])
-    before = _children(bench.executor.starter.pid)
+    [before] = _children(bench.executor.starter.pid)
 
-    bench.run(args=["/bin/true"])
+    for _ in range(20):
+        bench.run(args=["/bin/true"])
 
-    assert _children(bench.executor.starter.pid) == before
+    assert _children(bench.executor.starter.pid) == [before]
 
 
 @pytest.mark.parametrize("text", ["sleep 600 & exit 0", "kill -9 $PPID", "sleep 600"])

@@ -215,7 +215,7 @@ def test_fault_x4_the_host_keeps_its_size_under_endless_output(bench):
     outcome, ctx = bench.run(args=["yes"], limit=1)
 
     assert outcome.reason == "timeout"
-    assert ctx.output.count > 20_000_000
+    assert ctx.output.count > 4_000_000
     assert resident() - before < 16 * 1024 * 1024
 
 
@@ -246,7 +246,8 @@ def test_report_r34_the_limit_is_kept_though_the_worker_thread_is_busy_elsewhere
     assert ends[0].reason == "timeout"
 
 
-def test_a_group_member_has_the_grace_though_the_leader_is_dead(bench, tmp_path):
+def test_a_group_member_has_the_grace_though_the_leader_is_dead(bench):
+    bench.executor.accept(bench.executor.settings.model_copy(update={"kill_grace": 5}))
     text = "(trap 'sleep 0.1; echo saved; exit 0' TERM; while :; do sleep 0.02; done) & wait"
 
     _, ctx = bench.sh(text, limit=0.3)

@@ -141,14 +141,20 @@ def test_an_order_to_stop_ends_the_script_and_names_its_reason(bench, living, un
     assert living(ctx.variables["SCHEDCORE_RUN"]) == []
 
 
-def test_a_stop_that_came_before_the_start_starts_nothing(bench, tmp_path):
-    ctx = bench.context(args=["touch", str(tmp_path / "ran")])
+def test_a_stop_that_came_before_the_start_starts_nothing(bench):
+    ctx = bench.context(args=["/bin/true"])
     ctx.stop.order("operator")
 
     outcome = bench.executor.execute(ctx)
 
     assert outcome.kind == "cancelled"
-    assert not (tmp_path / "ran").exists()
+    assert bench.executor._starter is None
+
+
+def test_a_stopped_script_goes_on_to_hear_the_order_to_end(bench):
+    outcome, ctx = bench.sh("trap 'echo bye; exit 7' TERM; kill -STOP $$; sleep 600 & wait", limit=0.3)
+
+    assert (outcome.reason, outcome.exit_code, ctx.output.out) == ("timeout", 7, b"bye\n")
 
 
 def test_a_script_that_ends_within_the_grace_is_not_killed(bench):
