@@ -173,7 +173,7 @@ def check_types(session: nox.Session) -> None:
 
 def check_contracts(session: nox.Session) -> None:
     path = os.pathsep.join(str(ROOT / source) for source in SOURCES)
-    session.run("lint-imports", env={"PYTHONPATH": path})
+    session.run("lint-imports", "--no-logo", env={"PYTHONPATH": path})
 
 
 def check_locks(session: nox.Session) -> None:

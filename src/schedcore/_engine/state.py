@@ -69,7 +69,9 @@ class Claimed:
         "start_at", "stop", "thread", "trigger",
     )  # fmt: skip
 
-    def __init__(self, job: Compiled, run_id: int, slot: int, attempt: int, fence: int, start_at: int) -> None:
+    def __init__(
+        self, job: Compiled, run_id: int, slot: int, attempt: int, fence: int, start_at: int
+    ) -> None:
         self.job = job
         self.run_id = run_id
         self.slot = slot
@@ -145,6 +147,7 @@ class Engine:
         self.folder = folder
         self.name = name
         self.instant = now
+        self.sample: Callable[[int], object] = lambda now: None
         self.compiler = Compiler(toolbox, settings.policies)
         self.counters = Counters()
         self.inbox: SimpleQueue[Finish | None] = SimpleQueue()
@@ -162,8 +165,8 @@ class Engine:
         self.hand_over: Callable[[Claimed], None] = lambda item: None
         self.give_up: Callable[[int], None] = lambda thread: None
         self.lane_cache: dict[int, Needs] = {}
-        self.gate_yes: dict[int, int] = {}
-        self.said: dict[str, Any] = {}
+        self.gates: Any = None
+        self.to_ask: list[tuple[Compiled, list[Any]]] = []
         self.started = threading.Event()
 
     @property

@@ -64,7 +64,10 @@ class Needs:
         """The inverse of :func:`needs_text`."""
         data = orjson.loads(text)
         return Needs(
-            data["kind"], tuple(data.get("tags", ())), tuple(data.get("environments", ())), tuple(data.get("groups", ()))
+            data["kind"],
+            tuple(data.get("tags", ())),
+            tuple(data.get("environments", ())),
+            tuple(data.get("groups", ())),
         )
 
 
@@ -81,8 +84,21 @@ class Compiled:
     """One definition of one job, ready to be decided about. Never changed after it is made."""
 
     __slots__ = (
-        "creator_kind", "digest", "job_id", "jittered", "key", "kind", "name", "number", "payload", "plain",
-        "policies", "state", "state_reason", "trigger", "uid",
+        "creator_kind",
+        "digest",
+        "jittered",
+        "job_id",
+        "key",
+        "kind",
+        "name",
+        "number",
+        "payload",
+        "plain",
+        "policies",
+        "state",
+        "state_reason",
+        "trigger",
+        "uid",
     )  # fmt: skip
 
     job_id: int

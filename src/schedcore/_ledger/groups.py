@@ -33,7 +33,7 @@ def free(c: sa.Connection, names: Sequence[str], now: int) -> dict[str, int]:
     rows = {r["name"]: r for r in c.execute(query).mappings()}
     missing = [n for n in names if n not in rows]
     if missing:
-        declare(c, {n: (1, None, None) for n in missing})
+        declare(c, dict.fromkeys(missing, (1, None, None)))
         return free(c, names, now)
     counted = sa.select(places.c.group_name, sa.func.count()).where(places.c.group_name.in_(names))
     used = {row[0]: row[1] for row in c.execute(counted.group_by(places.c.group_name))}

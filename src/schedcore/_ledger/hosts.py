@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -14,11 +15,13 @@ __all__ = [
     "announce",
     "announce_kinds",
     "beat",
+    "bury",
     "foreign",
     "give_lease",
     "known_kinds",
     "leave",
     "listed",
+    "live_kinds",
     "order",
     "renew",
     "running",
@@ -63,7 +66,7 @@ def wrote(c: sa.Connection, host_id: int, number: int | None = None) -> int:
     prefix = "" if c.dialect.name == "sqlite" else "schedcore."
     mark = "?" if c.dialect.name == "sqlite" else "%s"
     c.exec_driver_sql(
-        f"update {prefix}hosts set last_write={mark} where id={mark}",  # noqa: S608  # constants
+        f"update {prefix}hosts set last_write={mark} where id={mark}",  # constants
         (number, host_id),
     )
     return number
@@ -142,3 +145,17 @@ def give_lease(c: sa.Connection, name: str, host_id: int) -> None:
     """Give a named service back."""
     mine = (leases.c.name == name, leases.c.host_id == host_id)
     c.execute(sa.update(leases).where(*mine).values(host_id=None, lease_end=None))
+
+
+def live_kinds(c: sa.Connection, now: int) -> set[str]:
+    """Kinds that hosts with a heartbeat within three beats offer now."""
+    query = sa.select(hosts.c.kinds).where(
+        hosts.c.state == "live", hosts.c.beat_at.is_not(None), hosts.c.beat_at > now - 3 * hosts.c.beat_every
+    )
+    return {kind for text in c.execute(query).scalars() for kind in orjson.loads(text)}
+
+
+def bury(c: sa.Connection, ids: Sequence[int], now: int) -> None:
+    """Hosts of an earlier boot that no longer move are dead."""
+    dead = {"state": "dead", "stopped_at": now}
+    c.execute(sa.update(hosts).where(hosts.c.id.in_(ids), hosts.c.state == "live").values(**dead))

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from schedcore._ledger.schema import definitions, due, jobs, lanes
+from schedcore._ledger.schema import definitions, due, jobs, lanes, runs
 from schedcore.domain.errors import Conflict
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "close_definition",
     "definition",
     "definition_at",
+    "due_row",
     "find",
     "insert",
     "lane",
@@ -29,7 +30,9 @@ __all__ = [
     "listed",
     "lock",
     "new_uid",
+    "of_other_tz",
     "open_definition",
+    "redefine",
     "set_due",
     "similar",
     "update",
@@ -197,6 +200,48 @@ def lane(c: sa.Connection, needs: str) -> int:
 
 def lane_needs(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
     """The needs of lanes."""
-    return {
-        i: needs for i, needs in c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids)))
-    }
+    return dict(c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids))).tuples().all())
+
+
+def due_row(c: sa.Connection, job_id: int) -> list[Any]:
+    """One job's due row in the shape the hot statement gives a lane's."""
+
+    def live(*where: Any) -> Any:
+        mine = (runs.c.job_id == due.c.job_id, *where)
+        return sa.select(sa.func.count()).select_from(runs).where(*mine).scalar_subquery()
+
+    lost = sa.select(sa.func.max(runs.c.lost_until)).where(runs.c.job_id == due.c.job_id).scalar_subquery()
+    columns = [
+        due.c[n]
+        for n in ("job_id", "next_run_at", "last_slot", "anchor", "definition", "slots_left", "faults")
+    ]
+    query = sa.select(
+        *columns,
+        live(runs.c.state == 1),
+        live(runs.c.state == 2),
+        live(runs.c.state == 0, runs.c.late == 0),
+        lost,
+    )
+    return list(c.execute(query.where(due.c.job_id == job_id)).one())
+
+
+def redefine(c: sa.Connection, job_id: int, number: int, values: Mapping[str, Any]) -> None:
+    """Set columns of a definition that was opened in this very transaction."""
+    where = (definitions.c.job_id == job_id, definitions.c.number == number)
+    c.execute(sa.update(definitions).where(*where).values(**values))
+
+
+def of_other_tz(c: sa.Connection, version: str) -> list[int]:
+    """Active jobs on a wall clock whose definition was made with other zone data."""
+    query = (
+        sa.select(jobs.c.id)
+        .select_from(
+            jobs.join(
+                definitions,
+                sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
+            )
+        )
+        .where(jobs.c.state == "active", definitions.c.tz_version != version)
+        .where(sa.not_(definitions.c.trigger.contains('"kind":"every"')))
+    )
+    return list(c.execute(query.order_by(jobs.c.id)).scalars())

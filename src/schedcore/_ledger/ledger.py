@@ -13,11 +13,12 @@ from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
 import sqlalchemy as sa
+from sqlalchemy import Connection
 
 from schedcore._ledger.schema import SCHEMA
 from schedcore.domain.errors import LedgerBusy, LedgerError, Refused
 
-__all__ = ["BUSY_LIMIT_S", "CommitUnknown", "DiskFull", "Ledger", "Times"]
+__all__ = ["BUSY_LIMIT_S", "CommitUnknown", "Connection", "DiskFull", "Ledger", "Times"]
 
 BUSY_LIMIT_S = 30.0
 T = TypeVar("T")

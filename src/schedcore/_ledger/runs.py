@@ -14,10 +14,12 @@ import sqlalchemy as sa
 from schedcore._ledger.schema import attempts, hosts, jobs, places, runs, skipped
 
 __all__ = [
+    "answered",
     "attempts_of",
     "close_lost",
     "decided",
     "end_known",
+    "free_millisecond",
     "give_back",
     "last_of",
     "listed",
@@ -242,3 +244,22 @@ def numbers(c: sa.Connection) -> dict[str, int]:
     query = sa.select(runs.c.state, sa.func.count()).where(runs.c.state < sa.literal_column("3"))
     found = {row[0]: row[1] for row in c.execute(query.group_by(runs.c.state))}
     return {"queued": found.get(0, 0), "running": found.get(1, 0), "waiting": found.get(2, 0)}
+
+
+def free_millisecond(c: sa.Connection, job_id: int, instant: int) -> int:
+    """The instant, or the next millisecond for which the job has no run yet (A-15)."""
+    while c.execute(
+        sa.select(runs.c.id).where(runs.c.job_id == job_id, runs.c.scheduled_for == instant)
+    ).first():
+        instant += 1000
+    return instant
+
+
+def answered(c: sa.Connection, job_id: int, slots: Sequence[int]) -> set[int]:
+    """Those of these slots that have a run already."""
+    found: set[int] = set()
+    for start in range(0, len(slots), 500):
+        part = slots[start : start + 500]
+        query = sa.select(runs.c.scheduled_for).where(runs.c.job_id == job_id, runs.c.scheduled_for.in_(part))
+        found.update(c.execute(query).scalars())
+    return found

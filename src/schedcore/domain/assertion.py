@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from schedcore.domain.names import Names
+from schedcore.domain.names import Names, fold
 from schedcore.domain.reading import choice, fields, path, plain, same, seconds, table, twice, whole, wrong
 
-__all__ = ["Assertion", "gather_assertion"]
+__all__ = ["Assertion", "gather_assertion", "is_flat"]
 
 _LONGEST = 4_000
 _LIMIT = 10 * 60
 _NAMES = Names("a field of an assertion", {"command": (), "timeout": (), "env": (), "cwd": ()})
-_FLAT = Names("a field of an assertion", {"command": ("assertCmd",), "timeout": ("assertTimeoutMs",)})
+_FLAT = {fold("assertCmd"): "command", fold("assertTimeoutMs"): "timeout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,21 @@ def _limit(value: Any, field: str) -> float:
     return seconds(value, field, 1, _LIMIT)
 
 
+def is_flat(name: str) -> bool:
+    """Is this ``assertCmd`` or ``assertTimeoutMs``, which stand beside the other fields?"""
+    return fold(name) in _FLAT
+
+
 def gather_assertion(data: Mapping[str, Any], field: str = "") -> Mapping[str, Any]:
     """The same fields with ``assertCmd`` and ``assertTimeoutMs`` (milliseconds) put into ``assert``."""
-    flat = {name: value for name, value in data.items() if name not in _FLAT.own and _FLAT.find(name)}
+    flat = {name: value for name, value in data.items() if is_flat(name)}
     if not flat:
         return data
     rest = {name: value for name, value in data.items() if name not in flat}
-    nested = next((name for name in rest if name.strip().lower() == "assert"), "assert")
+    nested = next((name for name in rest if fold(name) == "assert"), "assert")
     check = dict(table(rest.get(nested) or {}, path(field, nested)))
     for name, given in flat.items():
-        own = _FLAT.read(name, name)
+        own = _FLAT[fold(name)]
         value = given
         if own == "timeout":
             ms = whole(given, path(field, name), 1_000, _LIMIT * 1_000)

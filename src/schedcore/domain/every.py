@@ -46,7 +46,7 @@ class Every:
         start = max(self._first(after_us), end - max(n, 0))
         return [self.anchor_us + k * self._period for k in range(start, end)]
 
-    def touched(self, us: int) -> ClockNote | None:  # noqa: ARG002
+    def touched(self, us: int) -> ClockNote | None:
         """Never: the grid is on the UTC line."""
         return None
 

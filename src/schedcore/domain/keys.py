@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping
 from datetime import tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from schedcore.domain.clock import from_us, text
 from schedcore.domain.errors import Refused, nearest
+from schedcore.domain.zones import zone as zone_of
 
 __all__ = ["EmptyKey", "check_template", "check_texts", "render_key", "render_texts", "variables"]
 
@@ -60,7 +60,7 @@ def check_template(template: Any, field: str = "delivery_key") -> str:
         return Refused(message, code=code, field=field, value=template, hint=hint)
 
     if not isinstance(template, str):
-        raise no(f"{template!r} is not a text", "wrong_type")
+        raise no(f"{template!r} is not a text", "bad_type")
     if len(template) > _TEMPLATE_MAX:
         raise no(f"the template has {len(template)} characters", "length", f"at most {_TEMPLATE_MAX}")
     if not template.strip():
@@ -92,7 +92,7 @@ def render_key(
     """
     if template is None:
         return run_key
-    local = from_us(scheduled_for).astimezone(ZoneInfo(zone) if isinstance(zone, str) else zone)
+    local = from_us(scheduled_for).astimezone(zone_of(zone) if isinstance(zone, str) else zone)
     values = {
         "jobId": job_id,
         "runKey": run_key,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from schedcore.domain.duration import parse_duration
 from schedcore.domain.errors import Refused, nearest
 from schedcore.domain.names import Names, fold
 
@@ -37,7 +38,7 @@ def wrong(message: str, field: str, value: Any, code: str, hint: str | None = No
 def whole(value: Any, field: str, low: int, high: int, *, or_zero: bool = False) -> int:
     """A whole number from ``low`` to ``high`` (or 0); a bool is none."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise wrong(f"{value!r} is not a whole number", field, value, "wrong_type")
+        raise wrong(f"{value!r} is not a whole number", field, value, "bad_type")
     if not (low <= value <= high or (or_zero and value == 0)):
         zero = "0, or " if or_zero else ""
         raise wrong(f"{value} is out of range", field, value, "out_of_range", f"{zero}{low} to {high}")
@@ -49,14 +50,14 @@ def seconds(value: Any, field: str, low: int, high: int, *, or_zero: bool = Fals
     if isinstance(value, str):
         if or_zero and value.strip() in {"0", "0s"}:
             return 0
-        return parse_duration(value, field=field, minimum=low, maximum=high)
+        return parse_duration(value, field, minimum=low, maximum=high)
     return whole(value, field, low, high, or_zero=or_zero)
 
 
 def flag(value: Any, field: str) -> bool:
     """``true`` or ``false``, nothing that merely looks like it."""
     if not isinstance(value, bool):
-        raise wrong(f"{value!r} is neither true nor false", field, value, "wrong_type")
+        raise wrong(f"{value!r} is neither true nor false", field, value, "bad_type")
     return value
 
 
@@ -78,7 +79,7 @@ def choice(value: Any, field: str, words: tuple[str, ...]) -> str:
 def plain(value: Any, field: str, longest: int, *, shortest: int = 1, lines: bool = False) -> str:
     """A text of ``shortest`` to ``longest`` characters; without control characters unless ``lines``."""
     if not isinstance(value, str):
-        raise wrong(f"{value!r} is not a text", field, value, "wrong_type")
+        raise wrong(f"{value!r} is not a text", field, value, "bad_type")
     if not shortest <= len(value) <= longest or (shortest and not value.strip()):
         raise wrong(
             f"the text has {len(value)} characters",
@@ -103,7 +104,7 @@ def texts(
 ) -> tuple[str, ...]:
     """A list of at most ``at_most`` texts, each read by ``each``; repeats are dropped, order is kept."""
     if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise wrong(f"{value!r} is not a list", field, value, "wrong_type", 'write ["name", …]')
+        raise wrong(f"{value!r} is not a list", field, value, "bad_type", 'write ["name", …]')
     if not at_least <= len(value) <= at_most:
         raise wrong(
             f"the list has {len(value)} entries", field, list(value), "length", f"{at_least} to {at_most}"
@@ -114,7 +115,7 @@ def texts(
 def table(value: Any, field: str) -> Mapping[str, Any]:
     """A table whose names are texts."""
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise wrong(f"{value!r} is not a table of named values", field, value, "wrong_type")
+        raise wrong(f"{value!r} is not a table of named values", field, value, "bad_type")
     return value
 
 
@@ -158,15 +159,3 @@ def twice(first: str, second: str, value: Any, at: str = "") -> Refused:
         "given_twice",
         "give one of them",
     )
-
-
-def parse_duration(text: str, *, field: str, minimum: int, maximum: int) -> int:
-    import re
-
-    found = re.fullmatch(
-        r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?", text.strip(), re.ASCII
-    )
-    if not found or not text.strip():
-        raise wrong(f"{text!r} is not a duration", field, text, "duration", 'write "90s", "15m", "1h30m"')
-    d, h, m, s = (int(x or 0) for x in found.groups())
-    return whole(d * 86400 + h * 3600 + m * 60 + s, field, minimum, maximum)

@@ -62,7 +62,7 @@ def retryable(outcome: Outcome, retry_on: Collection[str] | None = None, stderr_
     if outcome.exit_code in _MISSING_PROGRAM:
         return Judged(False, "not_found")
     judged = _by_detail(outcome)
-    if judged is None and (found := never_word(stderr_tail[-_TAIL:])):
+    if judged is None and (found := _never_word(stderr_tail[-_TAIL:])):
         judged = Judged(False, found)
     if judged is not None and not judged.again:
         return judged
@@ -80,7 +80,7 @@ def _by_detail(outcome: Outcome) -> Judged | None:
     if isinstance(code, str):
         if code == _BAD_PAYLOAD:
             return Judged(False, _BAD_PAYLOAD)
-        if found := never_word(code):
+        if found := _never_word(code):
             return Judged(False, found)
     if isinstance(status, str) and status.isascii() and status.isdigit():
         status = int(status[:4])
@@ -93,7 +93,7 @@ def _by_detail(outcome: Outcome) -> Judged | None:
     return Judged(False, f"status_{status}") if 400 <= status <= 499 else None
 
 
-def never_word(text: str) -> str | None:
+def _never_word(text: str) -> str | None:
     """The first whole word of ``text`` after which no retry helps (``quota``, ``billing``, ``401`` …)."""
     found = _NEVER_WORDS.search(text)
     if found is None:

@@ -5,7 +5,7 @@ A plugin imports from here only. If it needs something this door does not offer,
 
 from __future__ import annotations
 
-from schedcore.domain.errors import Refused, SchedcoreError
+from schedcore.domain.errors import Refused, SchedcoreError, nearest
 from schedcore.domain.outcome import Outcome, blocked, failed, findings, no_op, ok
 from schedcore.spec.context import Output, RunContext, Stop
 from schedcore.spec.declarations import (
@@ -51,6 +51,7 @@ __all__ = [
     "failed",
     "findings",
     "hookimpl",
+    "nearest",
     "no_op",
     "ok",
 ]

@@ -44,7 +44,10 @@ class Executor:
     ``on_lost = "retry"``. ``verbatim`` names payload fields whose placeholders the executor replaces itself.
     ``check(payload)`` may refuse a payload at creation with ``Refused``, after the model was satisfied.
     ``start`` and ``close`` are called at the host's start and stop, in its own thread.
-    ``classes(payload)`` gives the sensitivity classes of a payload, each with the words that matched (E-13).
+    ``classes(payload, extra)`` gives the sensitivity classes of a payload, each with the words that matched;
+    ``extra`` are the :class:`SensitivityClass` declarations of all plugins and may be left out (E-13).
+    ``content(payload)`` names what a payload only points at, with its hash (a script file), so that the digest
+    of an approval covers it (E-14). ``limit_of(payload)`` is the payload's own time limit in seconds, if any.
     """
 
     kind: str
@@ -58,7 +61,9 @@ class Executor:
     check: Callable[[Any], None] | None = None
     start: Callable[[], None] | None = None
     close: Callable[[], None] | None = None
-    classes: Callable[[Any], Mapping[str, tuple[str, ...]]] | None = None
+    classes: Callable[..., Mapping[str, tuple[str, ...]]] | None = None
+    content: Callable[[Any], Mapping[str, str]] | None = None
+    limit_of: Callable[[Any], int | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

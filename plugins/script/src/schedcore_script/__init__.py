@@ -1,1 +1,4 @@
-"""Executor `script`: commands as supervised child processes."""
+"""The executor of kind ``script``: programs and shell texts as durable runs.
+
+Kept empty on purpose: the spawner process imports this package and must stay small.
+"""

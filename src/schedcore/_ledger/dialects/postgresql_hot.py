@@ -211,3 +211,14 @@ _CLEAR_STREAKS = "update schedcore.jobs set streak=0 where streak<>0 and id=any(
 
 def clear_streaks(c: Connection, job_ids: Sequence[int]) -> None:
     c.exec_driver_sql(_CLEAR_STREAKS, (list(job_ids),))
+
+
+_POST_FINAL = (
+    "insert into schedcore.outbox(at,topic,job_id,run_id) select %s,'run.final',a,b from "
+    + _records(("a", _BIGINT), ("b", _BIGINT))
+    + " where exists (select 1 from schedcore.marks)"
+)
+
+
+def post_final(c: Connection, pairs: Sequence[Row], now: int) -> None:
+    c.exec_driver_sql(_POST_FINAL, (now, _json(pairs, _letters(2))))

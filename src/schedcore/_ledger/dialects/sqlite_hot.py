@@ -252,3 +252,17 @@ def _clear_streaks(n: int) -> str:
 def clear_streaks(c: Connection, job_ids: Sequence[int]) -> None:
     """Jobs whose run ended well have no streak any more; touches only those that had one."""
     c.exec_driver_sql(_clear_streaks(len(job_ids)), tuple(job_ids))
+
+
+@lru_cache(512)
+def _post_final(n: int) -> str:
+    return (
+        f"insert into outbox(at,topic,job_id,run_id) select ?{2 * n + 1},'run.final',column1,column2 from (values "
+        + ",".join(f"(?{2 * i + 1},?{2 * i + 2})" for i in range(n))
+        + ") where exists (select 1 from marks)"
+    )
+
+
+def post_final(c: Connection, pairs: Sequence[Row], now: int) -> None:
+    """Rows of (job_id, run_id) go to the outbox, if anybody listens."""
+    c.exec_driver_sql(_post_final(len(pairs)), (*_flat(pairs), now))

@@ -1,0 +1,92 @@
+"""1,000 x /bin/true through the script executor, beside a bare ``subprocess.run`` loop, at concurrency 4.
+
+Run it with the sources on the path; the rounds are interleaved, the medians and the ratio are printed.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+from schedcore_script.execute import ScriptExecutor
+from schedcore_script.payload import ScriptPayload
+
+from schedcore.spec import RunContext
+
+RUNS = 1000
+THREADS = 4
+
+
+class _Quiet:
+    reason = None
+
+    def is_set(self) -> bool:
+        return False
+
+    def then(self, call: object) -> None: ...
+
+    def stdout(self, data: bytes) -> None: ...
+
+    def stderr(self, data: bytes) -> None: ...
+
+
+def _context(number: int, state: Path, payload: ScriptPayload) -> RunContext:
+    ctx = RunContext()
+    ctx.run_id, ctx.limit, ctx.payload = number, 300.0, payload
+    ctx.job_key, ctx.trigger = "bench", "schedule"
+    ctx.run_key = ctx.delivery_key = "j1|2030-01-01T00:00:00.000Z"
+    ctx.scheduled_for = datetime(2030, 1, 1, tzinfo=UTC)
+    ctx.variables = {
+        "SCHEDCORE_JOB": "bench",
+        "SCHEDCORE_RUN": str(number),
+        "SCHEDCORE_RUN_KEY": ctx.run_key,
+        "SCHEDCORE_DELIVERY_KEY": ctx.delivery_key,
+        "SCHEDCORE_SCHEDULED_FOR": "2030-01-01T00:00:00.000Z",
+        "SCHEDCORE_ATTEMPT": "1",
+        "SCHEDCORE_TRIGGER": "schedule",
+        "DSH_SCHED_RUN_KEY": ctx.run_key,
+        "DSH_SCHED_DELIVERY_KEY": ctx.delivery_key,
+    }
+    ctx.options = {}
+    ctx.stop = ctx.output = _Quiet()  # type: ignore[assignment]
+    ctx.folder, ctx.end_note = state / "runs" / str(number), state / "ends" / str(number)
+    ctx.masker = ctx.renderer = lambda text: text
+    return ctx
+
+
+def main(rounds: int = 5) -> None:
+    executor = ScriptExecutor()
+    payload = ScriptPayload(args=["/bin/true"])
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(THREADS) as pool:
+        state = Path(folder)
+
+        def ours(number: int) -> None:
+            assert executor.execute(_context(number, state, payload)).kind == "ok"
+
+        def bare(_: int) -> None:
+            subprocess.run(["/bin/true"], check=True)
+
+        def rate(call: Callable[[int], None]) -> float:
+            began = time.perf_counter()
+            list(pool.map(call, range(RUNS)))
+            return RUNS / (time.perf_counter() - began)
+
+        rate(ours)
+        rate(bare)
+        pairs = [(rate(ours), rate(bare)) for _ in range(rounds)]
+    executor.close()
+    ratios = sorted(a / b for a, b in pairs)
+    print(f"script executor {statistics.median(a for a, _ in pairs):8.0f} runs/s")
+    print(f"subprocess.run  {statistics.median(b for _, b in pairs):8.0f} runs/s")
+    print(f"ratio           {statistics.median(ratios):8.2f}  ({ratios[0]:.2f}-{ratios[-1]:.2f})")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)

@@ -1,0 +1,347 @@
+"""The executor of kind ``script``: from a run's context to its outcome.
+
+What may stand in the way is asked first (sensitivity, secrets, files, folder); then one brief goes to the
+supervisor; then its word, and nothing the script printed, decides the outcome.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from schedcore.spec import Outcome, RunContext, SecretRefused, SensitivityClass, blocked, failed
+from schedcore_script.environment import EnvFileError, build, never, parse_env_file
+from schedcore_script.folder import BadReport, FolderError, RunFolder, purge
+from schedcore_script.payload import ScriptPayload
+from schedcore_script.script_file import digests, look, read_bounded
+from schedcore_script.sensitivity import UNREADABLE, judge
+from schedcore_script.settings import ScriptSettings
+from schedcore_script.starting import Ended, Lost, NotStarted, Refusal, Starter
+from schedcore_script.supervisor import Brief
+
+__all__ = ["ScriptExecutor"]
+
+_TAIL = 4096
+_SAID = 600
+_ENV_FILE_MOST = 64 * 1024
+_NOT_OURS = frozenset({126, 127})
+_BY_ORDER = {"operator": "cancelled", "replaced": "cancelled"}
+_MACHINES = frozenset({"model", "run", "source"})
+
+
+class ScriptExecutor:
+    """Runs scripts for one host; ``settings`` is replaced once, before the first run."""
+
+    def __init__(self, settings: ScriptSettings | None = None) -> None:
+        self.settings = settings or ScriptSettings()
+        self._starter: Starter | None = None
+        self._lock = threading.Lock()
+        self._purged: set[str] = set()
+
+    def accept(self, settings: ScriptSettings) -> None:
+        """Take the checked settings of the host."""
+        self.settings = settings
+
+    def start(self) -> None:
+        """Nothing is begun before the first script."""
+
+    def close(self) -> None:
+        """Let the spawner go."""
+        with self._lock:
+            starter, self._starter = self._starter, None
+        if starter is not None:
+            starter.close()
+
+    @property
+    def starter(self) -> Starter:
+        """The host's one spawner, from the host's side."""
+        if self._starter is None:
+            with self._lock:
+                if self._starter is None:
+                    self._starter = Starter(self.settings.python)
+        return self._starter
+
+    # -- what others ask of a payload ------------------------------------------------------------------
+
+    def classes(
+        self, payload: ScriptPayload, extra: Sequence[SensitivityClass] = ()
+    ) -> Mapping[str, tuple[str, ...]]:
+        """The sensitivity classes of a payload, with the text of its script file as it is now."""
+        return self._judge(payload, tuple(payload.env) + tuple(payload.inherit), extra)
+
+    def content(self, payload: ScriptPayload) -> Mapping[str, str]:
+        """What the payload only points at: the hash of each script file, so that an approval covers it."""
+        return digests(payload.words, payload.cwd or self.settings.cwd, self.settings.path)
+
+    def _judge(
+        self, payload: ScriptPayload, names: tuple[str, ...], extra: Sequence[SensitivityClass]
+    ) -> dict[str, tuple[str, ...]]:
+        words = payload.words
+        if payload.shell:
+            seen = look((), None, self.settings.path)
+        else:
+            seen = look(words, payload.cwd or self.settings.cwd, self.settings.path)
+        return judge(words, names, seen.text, unreadable=seen.unreadable, extra=extra)
+
+    # -- one attempt -----------------------------------------------------------------------------------
+
+    def execute(self, ctx: RunContext) -> Outcome:
+        """One attempt of one run; called in a worker thread."""
+        payload: ScriptPayload = ctx.payload
+        settings = self.settings
+        if ctx.stop.is_set():
+            return _stopped(ctx.stop.reason, None, None)
+        folder = RunFolder(settings.folder / str(ctx.run_id) if settings.folder else ctx.folder)
+        try:
+            environment = self._environment(ctx, payload, folder)
+        except SecretRefused as refusal:
+            return blocked("secret", str(refusal))
+        except EnvFileError as error:
+            return failed("script.env_file", str(error), retry=False)
+        veto = self._veto(ctx, payload, tuple(environment))
+        if veto is not None:
+            return veto
+        try:
+            folder.make(settings.uid if settings.uid is not None else -1, settings.gid or -1)
+        except FolderError as error:
+            return failed("executor_error", str(error))
+        self._purge_once(Path(folder.path).parent)
+        limit = float(payload.timeout or ctx.limit or 0)
+        try:
+            brief = self._brief(ctx, payload, environment, folder, limit)
+        except ValueError as error:
+            folder.tidy()
+            return failed("executor_error", ctx.mask(str(error)), retry=False)
+        tail = _Tail()
+        try:
+            run = self.starter.begin(brief)
+        except NotStarted as error:
+            folder.tidy()
+            return failed("executor_error", str(error))
+        ctx.stop.then(run.stop)
+        end = run.attend(ctx.output, limit, settings.kill_grace, tail.add)
+        if isinstance(end, Refusal):
+            folder.tidy()
+            return _refused(end, brief)
+        if isinstance(end, Lost):
+            return replace(
+                failed("executor_error", end.text, retry=False), detail=self._detail(ctx, folder)[0]
+            )
+        return self._outcome(ctx, end, folder, tail.said(ctx))
+
+    def _veto(self, ctx: RunContext, payload: ScriptPayload, names: tuple[str, ...]) -> Outcome | None:
+        """E-14: whether sensitive work may be begun."""
+        rule = ctx.options.get("block_sensitive", "no")
+        if rule == "no" or (rule == "unapproved" and ctx.options.get("approved")):
+            return None
+        own = tuple(n for n in names if n not in ctx.variables and n not in ("PATH", *_GIVEN))
+        if "PATH" in payload.env or "PATH" in payload.inherit:
+            own = ("PATH", *own)
+        found = self._judge(payload, own, tuple(ctx.options.get("sensitivity", ())))
+        if ctx.options.get("made_by") not in _MACHINES:
+            found.pop(UNREADABLE, None)
+        if not found:
+            return None
+        said = "; ".join(f"{name} ({', '.join(words)})" for name, words in found.items())
+        then = "" if rule == "always" else ", and no approval covers it"
+        return replace(blocked("sensitive", f"{said}{then}"), detail={"classes": found})
+
+    def _environment(self, ctx: RunContext, payload: ScriptPayload, folder: RunFolder) -> dict[str, str]:
+        env: dict[str, str] = {}
+        for name, value in payload.env.items():
+            env[name] = value if isinstance(value, str) else ctx.secret(value.secret)
+        inherited = None
+        if payload.inherit:
+            inherited = {n: os.environ[n] for n in payload.inherit if n in os.environ and not never(n)}
+        files = [self._env_file(path) for path in payload.env_files]
+        given = {"SCHEDCORE_REPORT": folder.report, "SCHEDCORE_QUARANTINE": folder.quarantine}
+        return build(self.settings.path, {**ctx.variables, **given}, env, inherited=inherited, files=files)
+
+    @staticmethod
+    def _env_file(path: str) -> dict[str, str]:
+        try:
+            return parse_env_file(read_bounded(path, _ENV_FILE_MOST).decode(), path)
+        except OSError as error:
+            raise EnvFileError(f"{path}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise EnvFileError(f"{path}: it is not UTF-8") from None
+        except EnvFileError:
+            raise
+        except ValueError as error:
+            raise EnvFileError(str(error)) from None
+
+    def _brief(
+        self,
+        ctx: RunContext,
+        payload: ScriptPayload,
+        environment: dict[str, str],
+        folder: RunFolder,
+        limit: float,
+    ) -> Brief:
+        words = payload.words
+        if payload.command is not None and not payload.shell:
+            words = tuple(ctx.render(word) if "{{" in word else word for word in words)
+        encoded: dict[bytes, bytes] = {}
+        for name, value in environment.items():
+            if "\0" in value:
+                raise ValueError(f"the value of {name} holds a NUL, which no program can be given")
+            encoded[os.fsencode(name)] = os.fsencode(value)
+        if any("\0" in word for word in words):
+            raise ValueError("an argument holds a NUL, which no program can be given")
+        settings = self.settings
+        return Brief(
+            [os.fsencode(word) for word in words],
+            encoded,
+            [part for part in encoded[b"PATH"].split(b":") if part.startswith(b"/")],
+            os.fsencode(payload.cwd or settings.cwd or folder.path),
+            limit,
+            settings.kill_grace,
+            os.fsencode(ctx.end_note),
+            -1 if settings.uid is None else settings.uid,
+            -1 if settings.gid is None else settings.gid,
+            settings.memory_limit or 0,
+            settings.pid_limit or 0,
+            settings.file_size_limit or 0,
+            settings.nice,
+        )
+
+    def _outcome(self, ctx: RunContext, end: Ended, folder: RunFolder, said: str) -> Outcome:
+        code = None if end.status is None else os.waitstatus_to_exitcode(end.status)
+        outcome = self._class(ctx, end, code, said)
+        detail, note = self._detail(ctx, folder)
+        detail["cpu_ms"] = end.cpu_ms
+        detail["peak_kib"] = end.peak_kib
+        notes = [note] if note else []
+        if end.killed:
+            detail["killed"] = end.killed
+            notes.append(f"{end.killed} process(es) it had left behind were killed")
+        if end.left:
+            detail["left"] = end.left
+            notes.append(f"{end.left} process(es) could not be killed")
+        text = "; ".join(part for part in (outcome.text, *notes) if part) or None
+        return replace(outcome, text=text, detail=detail)
+
+    def _class(self, ctx: RunContext, end: Ended, code: int | None, said: str) -> Outcome:
+        """E-11, A-12: the class of an end, by exit status and the supervisor's word alone."""
+        if end.why == "timeout":
+            limit = ctx.payload.timeout or ctx.limit
+            return failed(
+                "timeout", _join(f"still running after its limit of {limit:g} s", said), exit_code=code
+            )
+        if end.why != "end":
+            return _stopped(ctx.stop.reason, code, said)
+        if code == 0:
+            return Outcome("ok", exit_code=0)
+        if code is None or code < 0:
+            name = "a signal" if code is None else _signal_name(-code)
+            return failed("signal", _join(f"killed by {name}", said), exit_code=code)
+        text = _join(f"exit code {code}", said)
+        listed = ctx.options.get("findings_exit")
+        if code not in _NOT_OURS and (code in listed if listed else ctx.options.get("soft_fail")):
+            return Outcome("findings", text=text, exit_code=code)
+        return failed("exit_code", text, exit_code=code, retry=False if code == 127 else None)
+
+    def _detail(self, ctx: RunContext, folder: RunFolder) -> tuple[dict[str, Any], str | None]:
+        """What the script left in its folder, and a note where its report cannot be kept."""
+        detail: dict[str, Any] = {}
+        note = None
+        try:
+            owner = self.settings.uid if self.settings.uid is not None else os.geteuid()
+            report = folder.take_report(self.settings.report_max, owner)
+            if report is not None:
+                detail["report"] = _masked(report, ctx)
+        except BadReport as error:
+            note = ctx.mask(str(error))
+        kept = folder.tidy()
+        if kept is not None:
+            detail["quarantine"] = _masked(kept, ctx)
+        return detail, note
+
+    def _purge_once(self, root: Path) -> None:
+        key = str(root)
+        if key in self._purged:
+            return
+        with self._lock:
+            if key in self._purged:
+                return
+            self._purged.add(key)
+        purge(root, self.settings.quarantine_days)
+
+
+_GIVEN = ("SCHEDCORE_REPORT", "SCHEDCORE_QUARANTINE")
+
+
+class _Tail:
+    """The last bytes of stderr, for the words of an outcome."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self) -> None:
+        self._kept = b""
+
+    def add(self, data: bytes) -> None:
+        self._kept = data[-_TAIL:] if len(data) >= _TAIL else (self._kept + data)[-_TAIL:]
+
+    def said(self, ctx: RunContext) -> str:
+        """The last lines, masked, short; a line that was cut at its beginning is left out."""
+        if not self._kept:
+            return ""
+        lines = [line.strip() for line in ctx.mask(self._kept.decode("utf-8", "replace")).splitlines()]
+        return " | ".join(line for line in lines if line)[-_SAID:]
+
+
+def _join(what: str, said: str) -> str:
+    return f"{what}: {said}" if said else what
+
+
+def _stopped(reason: str | None, code: int | None, said: str | None) -> Outcome:
+    if reason == "timeout":
+        return failed("timeout", _join("stopped at its time limit", said or ""), exit_code=code)
+    reason = reason or "shutdown"
+    kind = _BY_ORDER.get(reason, "interrupted")
+    return Outcome(kind, reason, said or None, code)  # type: ignore[arg-type]  # one of two literals
+
+
+def _refused(end: Refusal, brief: Brief) -> Outcome:
+    why = os.strerror(end.errno) if end.errno else "it was refused"
+    if end.step == "cwd":
+        where = os.fsdecode(brief.cwd)
+        return failed("cwd", f"cannot start in {where}: {why}", retry=False)
+    program = os.fsdecode(brief.argv[0])
+    if end.step == "exec" and end.errno in (
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.EACCES,
+        errno.ENOEXEC,
+        errno.ELOOP,
+    ):
+        hint = {
+            errno.ENOEXEC: "; does its first line begin with #! ?",
+            errno.EACCES: "; is it executable for the user that scripts run as?",
+            errno.ENOENT: "; neither it nor the interpreter of its #! line may be missing",
+        }.get(end.errno, "")
+        return failed("not_found", f"cannot run {program}: {why}{hint}", retry=False)
+    return failed("executor_error", f"cannot run {program}: {end.step}: {why}", retry=False)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _masked(value: Any, ctx: RunContext) -> Any:
+    if isinstance(value, str):
+        return ctx.mask(value)
+    if isinstance(value, dict):
+        return {ctx.mask(key): _masked(item, ctx) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_masked(item, ctx) for item in value]
+    return value

@@ -1,0 +1,187 @@
+"""One turn of the engine: settle what has ended, open what is due, claim what may start.
+
+On SQLite all of it is one transaction. Work starts only after its commit is known: a commit that raised is
+read back by the host's own write number before anything else is done (G5).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from schedcore._engine import claiming, opening, settling
+from schedcore._engine.state import Claimed, Engine, Finish
+from schedcore._engine.toolbox import Needs
+from schedcore._ledger import gating, hosts, jobs
+from schedcore._ledger import runs as rows
+from schedcore._ledger.ledger import CommitUnknown
+
+if TYPE_CHECKING:
+    from schedcore._ledger.ledger import Connection
+
+__all__ = ["Turn", "peek", "turn"]
+
+log = logging.getLogger("schedcore.beat")
+_LEAVE_DUE_US = 1_000_000
+
+
+@dataclass(slots=True)
+class Turn:
+    """What one turn did, and the instant at which something is due next (microseconds), if known."""
+
+    now: int = 0
+    claimed: list[Claimed] = field(default_factory=list)
+    next_at: int | None = None
+    more: bool = False
+    late_waiting: bool = False
+
+
+def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) -> Turn:
+    """One transaction. Raises what the ledger raises; :class:`settling.FenceLost` means: settle one by one."""
+    done = Turn()
+    e.write_number += 1
+    number = e.write_number
+    try:
+        with e.ledger.write(c):
+            done.now = e.ledger.times.now(c)
+            e.sample(done.now)
+            if finishes:
+                settling.settle_batch(e, c, finishes, done.now)
+            if claims:
+                _open_and_claim(e, c, done)
+            hosts.wrote(c, e.host_id, number)
+    except CommitUnknown as error:
+        e.counters.commit_unknown += 1
+        log.warning("%s; reading back", error)
+        if not committed(e, number):
+            raise
+    for item in done.claimed:
+        e.running[item.run_id] = item
+    e.counters.claimed += len(done.claimed)
+    return done
+
+
+def committed(e: Engine, number: int) -> bool:
+    """Read back whether the host's write with this number is in the ledger."""
+    with e.ledger.write() as c:
+        return hosts.wrote(c, e.host_id) >= number
+
+
+def peek(e: Engine, c: Connection) -> tuple[bool, int | None]:
+    """Is there anything to open or claim now, and if not, when? A read that stops no writer."""
+    with e.ledger.read(c) as view:
+        now = e.ledger.times.now(view)
+        due = e.ledger.hot.heads(view, "due")
+        queued = e.ledger.hot.heads(view, "queued")
+        asks = gating.nearest_ask(view) if e.toolbox.gates else None
+    times = [head for _, head in due] + [t for _, present, late in queued for t in (present, late)] + [asks]
+    known = [t for t in times if t is not None]
+    if not known:
+        return False, None
+    return min(known) <= now, min(known)
+
+
+def _open_and_claim(e: Engine, c: Connection, done: Turn) -> None:
+    now = done.now
+    lease_end = e.ledger.times.lease(c) + e.lease_us
+    hot = e.ledger.hot
+    if e.toolbox.gates:
+        gating.ask_again(c, now)
+    due, queued = hot.heads(c, "due"), hot.heads(c, "queued")
+    lanes = _lanes(e, c, [head[0] for head in (*due, *queued)])
+    claimed = done.claimed
+    for lane, present, _ in queued:
+        needs = lanes[lane]
+        if present is not None and present <= now and e.fits(needs):
+            room = e.room(needs.kind) - len(claimed)
+            got, seen = claiming.claim_present(e, c, lane, needs, now, lease_end, room)
+            claimed += got
+            done.more |= bool(got) and seen >= min(room, e.settings.batch)
+    opened_queued = False
+    for lane, head in due:
+        if head > now:
+            continue
+        needs = lanes[lane]
+        room = max(0, e.room(needs.kind) - len(claimed))
+        if not room and e.fits(needs) and e.ahead(needs.kind) and now - head < _LEAVE_DUE_US:
+            done.more = True  # quick work: its place is free within milliseconds
+            continue
+        offered = e.fits(needs) or needs.kind in e.toolbox.executors or _offered(e, c, needs.kind, now)
+        got, seen = opening.open_lane(e, c, lane, needs, now, lease_end, room, offered=offered)
+        claimed += got
+        opened_queued |= seen > len(got)
+        done.more |= seen >= (min(room, e.settings.batch) if room else e.settings.batch)
+    if opened_queued:
+        _claim_opened(e, c, done, lanes, lease_end)
+    _claim_late(e, c, done, queued, lanes, lease_end)
+    done.next_at = _nearest(e, c, now, due, queued, changed=bool(claimed) or opened_queued)
+
+
+def _claim_opened(e: Engine, c: Connection, done: Turn, lanes: dict[int, Needs], lease_end: int) -> None:
+    """What was queued in this very transaction may start in it too, if there is room (groups, gates)."""
+    left = False
+    for lane, present, _ in e.ledger.hot.heads(c, "queued"):
+        if present is None or present > done.now:
+            continue
+        needs = lanes.get(lane) or _lanes(e, c, [lane])[lane]
+        room = e.room(needs.kind) - len(done.claimed)
+        if room > 0 and e.fits(needs):
+            got, seen = claiming.claim_present(e, c, lane, needs, done.now, lease_end, room)
+            done.claimed += got
+            left |= seen > len(got)
+        else:
+            left = True
+    if left:
+        e.ledger.dialect.notify(c)  # another host may have a free worker
+
+
+def _claim_late(
+    e: Engine,
+    c: Connection,
+    done: Turn,
+    queued: list[list[int | None]],
+    lanes: dict[int, Needs],
+    lease_end: int,
+) -> None:
+    waiting = sorted((late, lane) for lane, _, late in queued if late is not None and late <= done.now)
+    if not waiting:
+        e.pace.due(done.now, 0)
+        return
+    done.late_waiting = True
+    if not e.pace.due(done.now, rows.queued_late(c)):
+        return
+    for _, lane in waiting:
+        needs = lanes[lane]  # type: ignore[index]
+        if e.fits(needs) and e.room(needs.kind) > len(done.claimed):
+            got = claiming.claim_late(e, c, lane, needs, done.now, lease_end)  # type: ignore[arg-type]
+            if got:
+                done.claimed += got
+                e.pace.began(done.now)
+                return
+
+
+def _nearest(
+    e: Engine, c: Connection, now: int, due: list[list[int]], queued: list[list[int | None]], *, changed: bool
+) -> int | None:
+    if changed:
+        due, queued = e.ledger.hot.heads(c, "due"), e.ledger.hot.heads(c, "queued")
+    times = [head for _, head in due] + [present for _, present, _ in queued]
+    ahead = [t for t in times if t is not None and t > now]
+    if any(late is not None for _, _, late in queued):
+        ahead.append(max(e.pace.next_at, now + 1))
+    return min(ahead, default=None)
+
+
+def _lanes(e: Engine, c: Connection, ids: list[int]) -> dict[int, Needs]:
+    missing = [i for i in ids if i not in e.lane_cache]
+    if missing:
+        for number, text in jobs.lane_needs(c, missing).items():
+            e.lane_cache[number] = Needs.read(text)
+    return {i: e.lane_cache[i] for i in ids}
+
+
+def _offered(e: Engine, c: Connection, kind: str, now: int) -> bool:
+    """Does any live host (a heartbeat within three beats) offer this kind of work? (T-18)"""
+    return kind in hosts.live_kinds(c, now)

@@ -1,0 +1,435 @@
+"""Keep doing it: the one thread that writes, woken exactly when something is due (T-07, T-08).
+
+It sleeps on its inbox, which finished work, orders and other processes' commits wake; one sleep is never longer
+than the beat. An error is contained, named and counted; a lost ledger is tried again with growing waits, and
+the loop never ends by itself (G13, T-19).
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from collections.abc import Callable
+from queue import Empty
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from schedcore._engine import beat, guard, recovery, settling
+from schedcore._engine.gates import Gatekeeper
+from schedcore._engine.pool import Pool
+from schedcore._engine.spool import Spool
+from schedcore._engine.state import Claimed, Engine, Finish
+from schedcore._engine.taking_in import take_in
+from schedcore._ledger import events, holds, hosts
+from schedcore._ledger import runs as rows
+from schedcore._ledger.events import LEDGER, Actor
+from schedcore._ledger.ledger import CommitUnknown, DiskFull
+from schedcore.domain.clock import SECOND, text
+from schedcore.domain.errors import LedgerBusy, LedgerError, SchedcoreError
+from schedcore.domain.outcome import Outcome
+
+if TYPE_CHECKING:
+    from schedcore._ledger.ledger import Connection
+
+__all__ = ["Loop"]
+
+log = logging.getLogger("schedcore.loop")
+_POLL_S = 0.2
+_WAIT_MAX_S = 30.0
+_ORDERS_US = 100_000
+_MARGIN_US = 1_000
+
+
+class Loop:
+    """The outermost ring of one engine. ``turn_once`` is what its thread repeats; tests call it themselves."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        pool: Pool,
+        spool: Spool,
+        gates: Gatekeeper,
+        tell: Callable[[str, dict[str, Any]], None] = lambda what, about: None,
+    ) -> None:
+        self.engine = engine
+        self.pool = pool
+        self.spool = spool
+        self.gates = gates
+        self.tell = tell
+        self.beaten: Callable[[], None] = lambda: None
+        engine.gates = gates
+        self._connection: Connection | None = None
+        self._unsettled: list[Finish] = []
+        self._next_at: int | None = None
+        self._more = True
+        self._seen_version: int | None = None
+        self._beat_due = 0
+        self._leases_due = 0
+        self._orders_due = 0
+        self._down_waits = 0
+        self._disk_full_since: int | None = None
+        self._closing = threading.Event()
+        self.thread: threading.Thread | None = None
+
+    # -- the thread ---------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the thread."""
+        self.thread = threading.Thread(target=self.run, name="schedcore-loop", daemon=True)
+        self.thread.start()
+
+    def wake(self) -> None:
+        """Something may be due; from any thread."""
+        self.engine.inbox.put(None)
+
+    def close(self) -> None:
+        """End the thread after its turn."""
+        self._closing.set()
+        self.wake()
+
+    def run(self) -> None:
+        """Repeat turns until closed."""
+        while not self._closing.is_set():
+            try:
+                woken = self._sleep()
+                self.turn_once(woken)
+                self._down_waits = 0
+            except LedgerError as error:
+                self._ledger_fault(error)
+            except Exception as error:  # the loop lives; the fault is named and counted
+                self.engine.counters.loop_faults += 1
+                self.engine.counters.last_fault = f"{type(error).__name__}: {error}"[:500]
+                log.exception("a turn failed; the next one follows")
+                self._drop_connection()
+                self._closing.wait(1.0)
+        self._drop_connection()
+
+    def _sleep(self) -> bool:
+        """Wait for work, an order, a commit of another process or the next due instant; True when woken."""
+        engine = self.engine
+        if self._more:
+            self._more = False
+            self._drain()
+            return True
+        timeout = self._timeout()
+        while timeout > 0:
+            step = min(timeout, _POLL_S) if engine.ledger.is_sqlite else timeout
+            try:
+                item = engine.inbox.get(timeout=step)
+            except Empty:
+                timeout -= step
+                if engine.ledger.is_sqlite and self._others_wrote():
+                    return True
+                continue
+            if item is not None:
+                self._unsettled.append(item)
+            self._drain()
+            return True
+        self._drain()
+        return True
+
+    def _timeout(self) -> float:
+        engine = self.engine
+        boot = engine.clocks.boot()
+        waits = [
+            self._beat_due - boot,
+            engine.renewed_at + engine.lease_us // 5 - boot,
+            self._leases_due - boot,
+        ]
+        if engine.running:
+            waits.append(SECOND)
+        if self._next_at is not None:
+            waits.append(self._next_at - engine.instant())
+        return max(0.0, min(waits) / SECOND)
+
+    def _drain(self) -> None:
+        get, limit = self.engine.inbox.get_nowait, self.engine.settings.batch
+        try:
+            while len(self._unsettled) < limit:
+                item = get()
+                if item is not None:
+                    self._unsettled.append(item)
+        except Empty:
+            pass
+
+    def _others_wrote(self) -> bool:
+        if self._connection is None:
+            return False
+        version = self.engine.ledger.dialect.data_version(self._connection.connection.driver_connection)
+        changed = version != self._seen_version
+        self._seen_version = version
+        return changed
+
+    # -- one turn -----------------------------------------------------------------------------------
+
+    def turn_once(self, woken: bool = True) -> None:
+        """Everything that is due now, each in its own short transaction."""
+        engine = self.engine
+        c = self._open()
+        boot = engine.clocks.boot()
+        is_beat = boot >= self._beat_due
+        if is_beat or boot - engine.renewed_at >= engine.lease_us // 5:
+            self._renew(c)
+        if is_beat or (woken and boot >= self._orders_due):
+            self._orders(c)
+            self._limits()
+            self._orders_due = boot + _ORDERS_US
+        if is_beat:
+            self._look_at_clock(c)
+        claims = not engine.draining and not engine.holds and not engine.guard.waits
+        work = bool(self._unsettled)
+        if not work and claims:
+            work, self._next_at = beat.peek(engine, c)
+        if work:
+            self._turn(c, claims=claims)
+        if is_beat or boot >= self._leases_due:
+            if recovery.recover(engine):
+                self._more = True
+            self._watch_leases(c)
+        if is_beat:
+            self._beat(c)
+
+    def _turn(self, c: Connection, *, claims: bool) -> None:
+        engine = self.engine
+        finishes, self._unsettled = self._unsettled, []
+        known = []
+        for finish in finishes:
+            if engine.running.get(finish.claimed.run_id) is finish.claimed:
+                known.append(finish)
+            else:
+                self._late(finish)
+        try:
+            done = self._write(c, known, claims)
+        except BaseException:
+            self._unsettled = known + self._unsettled
+            raise
+        for finish in known:
+            self._settled(finish)
+        if done is None:
+            self._more = True
+            return
+        for item in done.claimed:
+            engine.hand_over(item)
+            self._say_late(item, done.now)
+        for job, row in engine.to_ask:
+            self.gates.ask(job, row)
+        engine.to_ask.clear()
+        self._next_at = done.next_at
+        self._more = done.more and bool(done.claimed or known)
+        if self._disk_full_since is not None:
+            self._space_again(c)
+
+    def _write(self, c: Connection, known: list[Finish], claims: bool) -> beat.Turn | None:
+        engine = self.engine
+        try:
+            return beat.turn(engine, c, known, claims=claims)
+        except settling.FenceLost:
+            engine.to_ask.clear()
+        for finish in known:  # one by one: a lost fence loses only itself
+            try:
+                beat.turn(engine, c, [finish], claims=False)
+            except settling.FenceLost:
+                with engine.ledger.write(c):
+                    settling.stale(engine, c, finish, engine.ledger.times.now(c))
+        return None
+
+    def _settled(self, finish: Finish) -> None:
+        engine = self.engine
+        item = finish.claimed
+        engine.running.pop(item.run_id, None)
+        self.gates.claimed(item.run_id)
+        self.spool.settled(finish)
+        if item.began is not None:
+            engine.measured(item.job.kind, (finish.finished_at - finish.started_at) / SECOND)
+        self.tell("finished", {"finish": finish})
+
+    def _late(self, finish: Finish) -> None:
+        """Work that was given up has ended after all."""
+        with self.engine.ledger.write(self._open()) as c:
+            settling.stale(self.engine, c, finish, self.engine.ledger.times.now(c))
+
+    def _say_late(self, item: Claimed, now: int) -> None:
+        limit = int(self.engine.settings.late_warning * SECOND)
+        if limit and item.attempt == 1 and item.trigger == 0 and now - item.start_at > limit:
+            minutes = (now - item.start_at) / (60 * SECOND)
+            log.warning("job %s: slot %s starts %.1f minutes late", item.job.key, text(item.slot), minutes)
+        self.tell("started", {"claimed": item})
+
+    # -- leases, orders, limits -----------------------------------------------------------------------
+
+    def _renew(self, c: Connection) -> None:
+        engine = self.engine
+        with engine.ledger.write(c):
+            lease_now = engine.ledger.times.lease(c)
+            hosts.renew(c, engine.host_id, lease_now + engine.lease_us, lease_now)
+        engine.renewed_at = engine.clocks.boot()
+        if engine.contact_since is None:
+            engine.contact_since = engine.renewed_at
+        self._watch_leases(c)
+
+    def _orders(self, c: Connection) -> None:
+        """What others have written about this host: stops, lost fences, holds, a drain."""
+        engine = self.engine
+        with engine.ledger.read(c) as view:
+            mine = {row[0]: row for row in hosts.running(view, engine.host_id)} if engine.running else {}
+            engine.holds = tuple(h["reason"] for h in holds.opened(view))
+        for run_id, item in list(engine.running.items()):
+            row = mine.get(run_id)
+            if row is None or row[1] != item.fence:
+                if item.stop.give("lease_lost"):
+                    log.warning("run %d is no longer this host's; its work is stopped", run_id)
+            elif row[2] is not None:
+                item.stop.give(row[2])
+
+    def _limits(self) -> None:
+        """The time limit, kept outside the worker thread (P-17)."""
+        engine = self.engine
+        boot = engine.clocks.boot()
+        grace = int((engine.settings.kill_grace + 2) * SECOND)
+        for item in list(engine.running.values()):
+            if item.began is None:
+                continue
+            over = boot - item.began - item.job.policies.timeout * SECOND
+            if over >= 0:
+                item.stop.give("timeout")
+            if item.stop.reason is not None and over >= grace:
+                self._give_up(item)
+        self._cut_off(boot)
+
+    def _cut_off(self, boot: int) -> None:
+        """Cut off from the ledger for two thirds of a lease: stop what may be started again elsewhere (G8)."""
+        engine = self.engine
+        if boot - engine.renewed_at < engine.lease_us * 2 // 3:
+            return
+        for item in engine.running.values():
+            if item.job.policies.on_lost == "retry" or item.job.policies.stop_when_cut:
+                item.stop.give("stopped_itself")
+
+    def _give_up(self, item: Claimed) -> None:
+        """Work that does not end at its limit is settled without it; its thread counts no longer."""
+        engine = self.engine
+        kind, reason = (
+            ("failed", "timeout") if item.stop.reason == "timeout" else ("interrupted", "stopped_itself")
+        )
+        now = engine.instant()
+        began = now - (engine.clocks.boot() - (item.began or 0))
+        text = "the work did not stop at its limit and is still running in this process"
+        finish = Finish(item, Outcome(kind, reason, text), began, now)  # type: ignore[arg-type]
+        replacement = Claimed(item.job, item.run_id, item.slot, item.attempt, item.fence, item.start_at)
+        replacement.probe, replacement.trigger = item.probe, item.trigger
+        finish.claimed = replacement
+        engine.running[item.run_id] = replacement
+        replacement.began = None
+        self._unsettled.append(finish)
+        engine.give_up(item.thread)
+
+    def _watch_leases(self, c: Connection) -> None:
+        """Wake for the nearest end of a lease that another host holds, a second apart once it is over."""
+        engine = self.engine
+        boot = engine.clocks.boot()
+        with engine.ledger.read(c) as view:
+            nearest = rows.nearest_lease_end(view, engine.host_id)
+            lease_now = engine.ledger.times.lease(view) if nearest is not None else 0
+        self._leases_due = boot + int(engine.settings.beat * SECOND)
+        if nearest is not None:
+            self._leases_due = boot + max(SECOND, nearest - lease_now + _MARGIN_US)
+
+    # -- the beat -------------------------------------------------------------------------------------
+
+    def _beat(self, c: Connection) -> None:
+        engine = self.engine
+        take_in(engine, self.spool)
+        with engine.ledger.write(c):
+            now = engine.ledger.times.now(c)
+            order = hosts.beat(c, engine.host_id, now, orjson.dumps(_status(engine)).decode())
+        if order == "drain":
+            engine.draining = True
+        engine.counters.beats += 1
+        if engine.ledger.is_sqlite and engine.ledger.dialect.wal_reset_fault():
+            engine.ledger.checkpoint()
+        self._beat_due = engine.clocks.boot() + int(engine.settings.beat * SECOND)
+        engine.started.set()
+        self.beaten()
+
+    def _look_at_clock(self, c: Connection) -> None:
+        engine = self.engine
+        with engine.ledger.read(c) as view:
+            now = engine.ledger.times.now(view)
+        engine.guard, said = guard.look(engine.guard, now, engine.clocks.boot(), beat=True)
+        if said == "quiet":
+            return
+        actor = Actor(engine.name, "machine")
+        with engine.ledger.write(c):
+            if said == "absurd":
+                holds.open_hold(c, "clock", engine.name, now, "the clock stepped ahead by over 366 days")
+            words = {
+                "absurd": "the clock stepped ahead by over 366 days; nothing is claimed until an operator says",
+                "stepped": "the clock stepped ahead; claims wait for 3 agreeing beats",
+                "trusted": "three beats agree; claims go on",
+            }
+            events.record(c, LEDGER, now, actor, "clock_" + said, reason=words[said])
+        log.warning("%s (now %s)", words[said], text(now))
+        with engine.ledger.read(c) as view:
+            engine.holds = tuple(h["reason"] for h in holds.opened(view))
+
+    # -- faults ---------------------------------------------------------------------------------------
+
+    def _open(self) -> Connection:
+        if self._connection is None:
+            self._connection = self.engine.ledger.connect()
+        return self._connection
+
+    def _drop_connection(self) -> None:
+        if self._connection is not None:
+            try:
+                self._connection.close()
+            except Exception:  # a dead connection may refuse even that
+                log.debug("closing a connection raised", exc_info=True)
+            self._connection = None
+
+    def _ledger_fault(self, error: SchedcoreError) -> None:
+        """The ledger is away: nothing is claimed, ends are spooled, and it is tried again until it is back."""
+        engine = self.engine
+        engine.counters.ledger_faults += 1
+        engine.counters.last_fault = str(error)[:500]
+        if isinstance(error, DiskFull):
+            if self._disk_full_since is None:
+                self._disk_full_since = engine.instant()
+                log.error("hold disk_full: %s", error)
+        elif not isinstance(error, LedgerBusy):
+            engine.contact_since = None
+            log.warning("%s", error)
+        for finish in self._unsettled:
+            self.spool.keep(finish)
+        self._drop_connection()
+        self._cut_off(engine.clocks.boot())
+        self._down_waits = min(self._down_waits + 1, 8)
+        wait = min(_WAIT_MAX_S, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
+        if isinstance(error, CommitUnknown | LedgerBusy):
+            wait = 0.05
+        self._closing.wait(wait)
+        self._more = True
+
+    def _space_again(self, c: Connection) -> None:
+        """A write went through after a full disk: the hold's row is written now, opened and lifted (G11)."""
+        engine = self.engine
+        since, self._disk_full_since = self._disk_full_since, None
+        with engine.ledger.write(c):
+            now = engine.ledger.times.now(c)
+            holds.open_hold(c, "disk_full", engine.name, since or now, "the ledger's disk was full")
+            holds.lift(c, "disk_full", engine.name, now)
+        log.warning("there is space again; work resumes")
+
+
+def _status(engine: Engine) -> dict[str, Any]:
+    counters = engine.counters
+    return {
+        "running": len(engine.running),
+        "workers": engine.settings.workers,
+        "draining": engine.draining,
+        "holds": list(engine.holds),
+        "clock_waits": engine.guard.waits,
+        **{name: getattr(counters, name) for name in counters.__slots__},  # type: ignore[attr-defined]
+    }

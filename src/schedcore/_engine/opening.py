@@ -1,0 +1,271 @@
+"""Opening due slots: each becomes a run or is counted in a skipped row, and the job is advanced (T-06, P-01).
+
+One transaction, which the caller holds, writes every decision and moves ``last_slot`` past exactly the slots
+that were decided. Whatever was read was read under the job's lock, its row of ``due``.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from schedcore._engine.moves import pause_unreadable
+from schedcore._engine.state import Claimed, Engine
+from schedcore._engine.toolbox import Compiled, Needs
+from schedcore._ledger import jobs
+from schedcore._ledger import runs as rows
+from schedcore.domain.clock import SECOND
+from schedcore.domain.overlap import Live, judge
+from schedcore.domain.plan import Plan, Skip, passed, plan
+
+if TYPE_CHECKING:
+    from schedcore._ledger.ledger import Connection
+
+__all__ = ["Opened", "open_lane"]
+
+log = logging.getLogger("schedcore.open")
+_FAULTS = 3
+
+
+@dataclass(slots=True)
+class Opened:
+    """What one pass over a lane decided, to be written with one statement per table."""
+
+    running: list[tuple[Compiled, tuple[int, int, int, int]]] = field(default_factory=list)
+    queued: list[tuple[Any, ...]] = field(default_factory=list)
+    advanced: list[tuple[Any, ...]] = field(default_factory=list)
+    skipped: list[dict[str, Any]] = field(default_factory=list)
+    coalesced: dict[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
+    replaced: list[int] = field(default_factory=list)
+    more: bool = False
+
+
+def open_lane(
+    e: Engine, c: Connection, lane: int, needs: Needs, now: int, lease_end: int, room: int, *, offered: bool
+) -> tuple[list[Claimed], int]:
+    """Open due slots of one lane: at once running where nothing but ``room`` stands between, else queued.
+
+    Answers what is now in this host's hands, and how many due rows were read (a full batch means more wait).
+    ``offered`` says whether any live host offers this kind of work.
+    """
+    fits = e.fits(needs) and not needs.groups
+    limit = min(room, e.settings.batch) if fits and room else e.settings.batch
+    due = e.ledger.hot.due(c, lane, now, limit)
+    if not due:
+        return [], 0
+    compiled = e.compiler.of(((r[0], r[4]) for r in due), lambda keys: e.ledger.hot.definitions(c, keys))
+    out = Opened()
+    for row in due:
+        job = compiled[row[0], row[4]]
+        if isinstance(job, Exception):
+            pause_unreadable(e, c, row[0], row[4], job, now)
+        else:
+            _decide(e, c, out, job, row, lane, now, offered=offered, direct=fits and room > len(out.running))
+    return _write(e, c, out, now, lease_end), len(due)
+
+
+def _decide(
+    e: Engine,
+    c: Connection,
+    out: Opened,
+    job: Compiled,
+    row: list[Any],
+    lane: int,
+    now: int,
+    *,
+    offered: bool,
+    direct: bool,
+) -> None:
+    job_id, next_run_at, last_slot, anchor, number, left, faults = row[:7]
+    try:
+        if job.state == "paused":
+            planned = _probe(job, last_slot if last_slot is not None else anchor, left, now)
+        else:
+            planned = _plan(e, job, next_run_at, last_slot, anchor, left, now)
+    except Exception as error:  # a trigger of a plugin, or tz data that cannot be read (T-17)
+        _fault(e, c, job, faults, error, now)
+        return
+    if not planned.open and not planned.skips:
+        out.advanced.append((job_id, planned.next_due, last_slot, left, 0))
+        return
+    for skip in planned.skips:
+        line = _skipped(e, job_id, number, skip, now)
+        if skip.reason == "coalesced" and planned.open:
+            out.coalesced.setdefault((job_id, planned.open[-1]), []).append(line)
+        else:
+            out.skipped.append(line)
+    made = _slots(e, out, job, row, planned, lane, now, offered=offered, direct=direct)
+    out.advanced.append((job_id, planned.next_due, planned.last_slot, planned.left, made))
+
+
+def _plan(
+    e: Engine, job: Compiled, next_run_at: int, last_slot: int | None, anchor: int, left: int | None, now: int
+) -> Plan:
+    trigger = job.trigger
+    assert trigger is not None
+    policies = job.policies
+    if not job.jittered and not policies.late_limit and left is None:
+        following = trigger.next(next_run_at)  # the plain case: one slot is due, and the next is not
+        if following is None or following > now:
+            return Plan((next_run_at,), (), next_run_at, following, None, following)
+    return plan(
+        trigger,
+        last_slot=last_slot,
+        anchor=anchor,
+        now=now,
+        left=left,
+        catch_up=policies.catch_up,
+        catch_up_max=policies.catch_up_max,
+        late_limit_us=policies.late_limit * SECOND,
+        jitter_us=(lambda slot: trigger.jitter_of(job.uid, slot)) if job.jittered else 0,
+    )
+
+
+def _probe(job: Compiled, start: int, left: int | None, now: int) -> Plan:
+    """The one slot that tries an open breaker after its cool-down; what it passes is counted (A-11)."""
+    assert job.trigger is not None
+    newest = job.trigger.newest(start, now, 1)
+    if not newest:
+        return Plan((), (), start, None, left, None)
+    skip = passed(job.trigger, start, newest[0] - 1, "breaker", left=left)
+    rest = left if left is None else left - 1 - (skip.count if skip else 0)
+    return Plan((newest[0],), (skip,) if skip else (), newest[0], None, rest, None)
+
+
+def _slots(
+    e: Engine,
+    out: Opened,
+    job: Compiled,
+    row: list[Any],
+    planned: Plan,
+    lane: int,
+    now: int,
+    *,
+    offered: bool,
+    direct: bool,
+) -> int:
+    job_id, number = row[0], row[4]
+    live = Live(row[7] + row[8], row[9], 1 if row[10] is not None and row[10] > now else 0)
+    probe = 1 if job.state == "paused" else 0
+    several = len(planned.open) > 1
+    made = 0
+    for slot in planned.open:
+        start_at = slot + (job.trigger.jitter_of(job.uid, slot) if job.jittered and job.trigger else 0)
+        late = 1 if now - start_at > e.settings.beat * SECOND else 0
+        verdict = (
+            judge(job.policies.overlap, job.policies.overlap_max, live) if not late or not several else "open"
+        )
+        if not offered:
+            out.skipped.append(_skipped(e, job_id, number, Skip(slot, slot, 1, "no_executor"), now))
+        elif verdict == "skip":
+            out.skipped.append(_skipped(e, job_id, number, Skip(slot, slot, 1, "overlap"), now))
+        elif job.policies.on_full == "skip" and not late and e.room(job.kind) <= len(out.running):
+            out.skipped.append(_skipped(e, job_id, number, Skip(slot, slot, 1, "full"), now))
+        else:
+            if verdict == "replace":
+                out.replaced.append(job_id)
+            alone = 1 if verdict != "open" or several else 0
+            if direct and job.plain and not alone and not late and not probe and start_at == slot:
+                out.running.append((job, (job_id, number, lane, slot)))
+                direct = False
+            else:
+                out.queued.append(
+                    (
+                        job_id,
+                        number,
+                        lane,
+                        slot,
+                        0,
+                        0,
+                        late,
+                        alone,
+                        start_at,
+                        now,
+                        None,
+                        None,
+                        None,
+                        None,
+                        None,
+                        probe or None,
+                    )
+                )
+            made += 1
+            live = Live(live.running, live.waiting_line + 1, live.lost)
+    return made
+
+
+def _skipped(
+    e: Engine, job_id: int, number: int, skip: Skip, now: int, actor: str | None = None
+) -> dict[str, Any]:
+    return {
+        "job_id": job_id,
+        "definition": number,
+        "first_slot": skip.first,
+        "last_slot": skip.last,
+        "slots": skip.count,
+        "reason": skip.reason,
+        "run_id": None,
+        "decided_at": now,
+        "host_id": e.host_id or None,
+        "actor": actor,
+    }
+
+
+def _write(e: Engine, c: Connection, out: Opened, now: int, lease_end: int) -> list[Claimed]:
+    from schedcore._engine.orders import replace_live
+
+    hot = e.ledger.hot
+    claimed: list[Claimed] = []
+    if out.replaced:
+        replace_live(e.ledger, c, out.replaced, now)
+    if out.running:
+        ids = hot.insert_running(c, [given for _, given in out.running], e.host_id, lease_end, now)
+        for (job, given), run_id in zip(out.running, ids, strict=True):
+            if run_id is not None:  # else the slot had its row already, which is an answer (L-09)
+                claimed.append(Claimed(job, run_id, given[3], 1, 1, given[3]))
+                _point(out, (given[0], given[3]), run_id)
+        if claimed:
+            hot.insert_attempts(c, [(i.run_id, 1, 1) for i in claimed], e.host_id, now)
+    if out.queued:
+        ids = hot.insert_runs(c, out.queued)
+        for given, run_id in zip(out.queued, ids, strict=True):
+            _point(out, (given[0], given[3]), run_id)
+    hot.advance(c, out.advanced)
+    lines = out.skipped + [line for group in out.coalesced.values() for line in group]
+    rows.skip(c, lines)
+    e.counters.opened += len(out.running) + len(out.queued)
+    e.counters.skipped += len(lines)
+    return claimed
+
+
+def _point(out: Opened, slot: tuple[int, int], run_id: int | None) -> None:
+    """A coalesced row points at the run that stands for its slots (I4)."""
+    for line in out.coalesced.get(slot, ()):
+        line["run_id"] = run_id
+
+
+def _fault(e: Engine, c: Connection, job: Compiled, faults: int, error: Exception, now: int) -> None:
+    from schedcore._engine.moves import pause
+    from schedcore._ledger import jobs
+    from schedcore._ledger.events import Actor
+
+    log.error("trigger of job %s raised (%d in a row): %s", job.key, faults + 1, error)
+    if faults + 1 >= _FAULTS:
+        reason = f"trigger_error: {type(error).__name__}: {error}"[:500]
+        pause(e.ledger, c, job.job_id, Actor(e.name, "machine"), reason, now)
+    else:
+        jobs.set_due(c, job.job_id, faults=faults + 1, next_run_at=now + int(e.settings.beat * SECOND))
+
+
+def open_job(e: Engine, c: Connection, job_id: int, lane: int, now: int) -> None:
+    """Open what is due of one locked job by its catch-up policy, before an edit of its trigger (P-27)."""
+    row = jobs.due_row(c, job_id)
+    if row[1] is None or row[1] > now:
+        return
+    key = (job_id, row[4])
+    job = e.compiler.of([key], lambda keys: e.ledger.hot.definitions(c, keys))[key]
+    if not isinstance(job, Exception) and job.state == "active":
+        out = Opened()
+        _decide(e, c, out, job, row, lane, now, offered=True, direct=False)
+        _write(e, c, out, now, 0)

@@ -1,0 +1,445 @@
+"""Orders about jobs and runs, as functions of a connection in a writing transaction.
+
+Everything was checked before; what is refused here is what only the ledger's present state can tell. Every
+order leaves an event with actor, reason and what changed (P-16), and is answered only after its commit (P-25).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from schedcore._engine import moves
+from schedcore._engine.opening import open_job
+from schedcore._engine.recovery import close_lost
+from schedcore._engine.state import Engine
+from schedcore._engine.toolbox import needs_text
+from schedcore._ledger import events, jobs
+from schedcore._ledger import runs as rows
+from schedcore._ledger.events import Actor
+from schedcore.domain.clock import MILLISECOND, text
+from schedcore.domain.errors import Conflict
+from schedcore.domain.job import JobOrder
+from schedcore.domain.outcome import Outcome
+from schedcore.domain.overlap import Live, judge
+from schedcore.domain.run import FINAL, RunState, RunTrigger
+from schedcore.domain.trigger import Trigger
+from schedcore.domain.zones import tz_version
+
+if TYPE_CHECKING:
+    from schedcore._ledger.ledger import Connection, Ledger
+
+__all__ = [
+    "backfill",
+    "cancel",
+    "create",
+    "edit",
+    "release",
+    "replace_live",
+    "revive",
+    "run_now",
+    "stored",
+]
+
+_QUEUED, _RUNNING, _WAITING = RunState.QUEUED.value, RunState.RUNNING.value, RunState.WAITING.value
+_FINAL = {s.value for s in FINAL}
+
+
+def stored(order: JobOrder) -> dict[str, str]:
+    """The texts of a definition."""
+    return {
+        "kind": order.kind,
+        "trigger": _json(order.trigger.to_dict()),
+        "policies": _json(order.policies.to_dict()),
+        "payload": _json(dict(order.payload)),
+        "toolset": _json(list(order.toolset)),
+    }
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _extra(order: JobOrder) -> dict[str, Any]:
+    extra = {name: getattr(order, name) for name in ("description", "notify", "deliver_to")}
+    return {name: value for name, value in extra.items() if value is not None}
+
+
+def create(
+    e: Engine,
+    c: Connection,
+    order: JobOrder,
+    actor: Actor,
+    now: int,
+    *,
+    source: str | None = None,
+    external_id: str | None = None,
+    reason: str | None = None,
+) -> str:
+    """A new job; answers its public id. Raises :class:`Conflict` when a live job has the key."""
+    uid = jobs.new_uid()
+    trigger = order.trigger
+    job_id = jobs.insert(
+        c,
+        {
+            "uid": uid,
+            "key": order.key,
+            "name": order.name,
+            "kind": order.kind,
+            "state": order.state,
+            "state_reason": reason if order.state != "active" else None,
+            "state_actor": actor.name,
+            "state_at": now,
+            "definition": 1,
+            "digest": order.digest(),
+            "source": source,
+            "external_id": external_id,
+            "owner": order.owner,
+            "scope": order.scope,
+            "labels": _json(dict(order.labels or {})),
+            "creator": actor.name,
+            "creator_kind": actor.kind,
+            "why_so": order.reason,
+            "created_at": now,
+            "updated_at": now,
+            "extra": _json(_extra(order)),
+        },
+    )
+    jobs.open_definition(
+        c,
+        {
+            "job_id": job_id,
+            "number": 1,
+            "valid_from": min(now, trigger.owed_from(now)),
+            "state": order.state,
+            "state_reason": None,
+            "tz_version": tz_version(),
+            "digest": order.digest(),
+            **stored(order),
+        },
+    )
+    anchor = trigger.owed_from(now)
+    left = trigger.remaining(0)
+    due = moves.next_due({"uid": uid}, trigger, anchor, left) if order.state == "active" else None
+    jobs.set_due(
+        c,
+        job_id,
+        lane=jobs.lane(c, needs_text(order.kind, order.policies)),
+        anchor=anchor,
+        definition=1,
+        next_run_at=due,
+        slots_left=left,
+    )
+    changes = _json({"key": [None, order.key], **{k: [None, v] for k, v in stored(order).items()}})
+    events.record(
+        c, job_id, now, actor, "create", reason=reason, changes=changes, digests=(None, order.digest())
+    )
+    events.post(c, now, "job.created", [(job_id, None)])
+    e.ledger.dialect.notify(c)
+    return uid
+
+
+def edit(
+    e: Engine,
+    c: Connection,
+    job: dict[str, Any],
+    order: JobOrder,
+    actor: Actor,
+    now: int,
+    *,
+    reason: str | None = None,
+) -> dict[str, list[Any]]:
+    """Change a locked job to what ``order`` says; answers what changed, old and new, field by field.
+
+    An edit that leaves trigger and zone alone never moves a due slot; an edit of the trigger first opens what
+    is due by the catch-up policy, and recomputes from the edit's instant (P-27).
+    """
+    if job["state"] == "retired":
+        raise Conflict(f"job {job['key']!r} is retired", code="wrong_state", field="job", value=job["key"])
+    current = jobs.definition(c, job["id"], job["definition"])
+    new = stored(order)
+    changed: dict[str, list[Any]] = {k: [current[k], v] for k, v in new.items() if current[k] != v}
+    columns = {
+        "name": order.name,
+        "owner": order.owner,
+        "scope": order.scope,
+        "labels": _json(dict(order.labels or {})),
+        "extra": _json({**orjson.loads(job["extra"] or "{}"), **_extra(order)}),
+        "why_so": order.reason or job["why_so"],
+    }
+    plain = {k: v for k, v in columns.items() if job[k] != v}
+    if not changed and not plain:
+        return {}
+    values: dict[str, Any] = {**plain, "updated_at": now}
+    if changed:
+        values |= _redefine(e, c, job, order, current, new, changed, now)
+    jobs.update(c, job["id"], **values)
+    told = {**changed, **{k: [job[k], v] for k, v in plain.items()}}
+    events.record(
+        c,
+        job["id"],
+        now,
+        actor,
+        "edit",
+        reason=reason,
+        changes=_json(told),
+        digests=(job["digest"], order.digest()),
+    )
+    e.ledger.dialect.notify(c)
+    return told
+
+
+def _redefine(
+    e: Engine,
+    c: Connection,
+    job: dict[str, Any],
+    order: JobOrder,
+    current: dict[str, Any],
+    new: dict[str, str],
+    changed: dict[str, list[Any]],
+    now: int,
+) -> dict[str, Any]:
+    state, reason = job["state"], job["state_reason"]
+    if moves.invalid(reason):
+        state, reason = "active", None  # it can be read again
+    if "trigger" in changed and state == "active":
+        open_job(e, c, job["id"], job["lane"], now)
+    number = moves.new_definition(c, job, now, digest=order.digest(), state=state, state_reason=reason, **new)
+    due: dict[str, Any] = {
+        "definition": number,
+        "faults": 0,
+        "lane": jobs.lane(c, needs_text(order.kind, order.policies)),
+    }
+    values: dict[str, Any] = {"definition": number, "digest": order.digest(), "kind": order.kind}
+    values |= {"state": state, "state_reason": reason}
+    if "trigger" in changed or (state == "active" and job["state"] != "active"):
+        due |= _from_now(job, order.trigger, now)
+        if state == "done" and due["next_run_at"] is not None:
+            values |= {"state": "active", "state_reason": None, "state_at": now}
+            c_state = {"state": "active", "state_reason": None}
+            jobs.redefine(c, job["id"], number, c_state)
+        elif state != "active":
+            due["next_run_at"] = None
+    jobs.set_due(c, job["id"], **due)
+    return values
+
+
+def _from_now(job: dict[str, Any], trigger: Trigger, now: int) -> dict[str, Any]:
+    """The row of ``due`` of a job whose trigger is new from now on; ``last_slot`` never moves back."""
+    anchor = trigger.owed_from(now)
+    if job["last_slot"] is not None:
+        anchor = max(anchor, job["last_slot"])
+    left = trigger.remaining(0)
+    after = anchor
+    return {
+        "anchor": anchor,
+        "last_slot": anchor if job["last_slot"] is not None else None,
+        "slots_left": left,
+        "next_run_at": moves.next_due(job, trigger, after, left),
+    }
+
+
+def revive(e: Engine, c: Connection, job: dict[str, Any], order: JobOrder, actor: Actor, now: int) -> None:
+    """A retired job whose source declares it again takes its former state (L-07)."""
+    former = job["state_before"] if job["state_before"] in {"active", "paused", "pending"} else "active"
+    to = order.state if former == "active" else former
+    due: dict[str, Any] = _from_now(job, order.trigger, now) if to == "active" else {}
+    moves.move(e.ledger, c, job, to, actor, "its source declares it again", now, action="revive", due=due)
+
+
+def run_now(
+    e: Engine,
+    c: Connection,
+    job: dict[str, Any],
+    actor: Actor,
+    now: int,
+    *,
+    reason: str | None = None,
+    overlap: str | None = None,
+    retry_of: dict[str, Any] | None = None,
+) -> int:
+    """Open a manual run of a locked job; answers its id (A-15, P-07).
+
+    Its instant is that of the order, or the next free millisecond. The overlap rule of the job holds unless
+    the order overrides it, which is recorded. Raises :class:`Conflict` when the rule says skip.
+    """
+    if job["state"] == "retired" or moves.invalid(job["state_reason"]) or job["state"] == "pending":
+        raise Conflict(
+            f"job {job['key']!r} is {job['state']}"
+            + (f" ({job['state_reason']})" if job["state_reason"] else ""),
+            code="wrong_state",
+            field="job",
+            value=job["key"],
+        )
+    key = (job["id"], job["definition"])
+    compiled = e.compiler.of([key], lambda keys: e.ledger.hot.definitions(c, keys))[key]
+    if isinstance(compiled, Exception):
+        raise Conflict(
+            f"job {job['key']!r} cannot be read: {compiled}", code="invalid", field="job", value=job["key"]
+        )
+    row = jobs.due_row(c, job["id"])
+    live = Live(row[7] + row[8], row[9], 1 if row[10] is not None and row[10] > now else 0)
+    verdict = judge(
+        overlap or compiled.policies.overlap, 32 if overlap else compiled.policies.overlap_max, live
+    )
+    if verdict == "skip":
+        raise Conflict(
+            f"a run of {job['key']!r} is alive, and its overlap rule is {compiled.policies.overlap!r}",
+            code="overlap",
+            field="job",
+            value=job["key"],
+            hint="wait for it, cancel it, or add --overlap parallel",
+        )
+    if verdict == "replace":
+        replace_live(e.ledger, c, [job["id"]], now)
+    slot = rows.free_millisecond(c, job["id"], -(-now // MILLISECOND) * MILLISECOND)
+    origin = _json({"actor": actor.name, "actor_kind": actor.kind, "reason": reason, "overlap": overlap})
+    delivery = retry_of["delivery_key"] if retry_of else None
+    if retry_of is not None and delivery is None:
+        delivery = _delivery_key(compiled, retry_of)
+    (run_id,) = e.ledger.hot.insert_runs(
+        c,
+        [
+            (
+                job["id"],
+                job["definition"],
+                job["lane"],
+                slot,
+                RunTrigger.MANUAL.value,
+                _QUEUED,
+                0,
+                0 if verdict == "open" else 1,
+                now,
+                now,
+                None,
+                origin,
+                delivery,
+                None,
+                retry_of["id"] if retry_of else None,
+                None,
+            )
+        ],
+    )
+    action = "retry" if retry_of else "run"
+    changes = _json({"overlap": [compiled.policies.overlap, overlap]}) if overlap else None
+    events.record(c, job["id"], now, actor, action, reason=reason, run_id=run_id, changes=changes)
+    e.ledger.dialect.notify(c)
+    return int(run_id)
+
+
+def _delivery_key(compiled: Any, run: dict[str, Any]) -> str:
+    from schedcore.domain.keys import render_key
+    from schedcore.domain.run import run_key
+
+    slot = run["scheduled_for"]
+    key = run_key(compiled.uid, slot)
+    template = compiled.policies.delivery_key
+    return render_key(template, job_id=compiled.uid, run_key=key, scheduled_for=slot, zone=compiled.zone)
+
+
+def backfill(
+    e: Engine,
+    c: Connection,
+    job: dict[str, Any],
+    trigger: Trigger,
+    slots: Sequence[int],
+    actor: Actor,
+    now: int,
+    reason: str | None,
+) -> int:
+    """Open slots that have no run yet, oldest first, one after another; answers how many."""
+    taken = rows.answered(c, job["id"], slots)
+    free = [s for s in slots if s not in taken]
+    if free:
+        e.ledger.hot.insert_runs(
+            c,
+            [
+                (
+                    job["id"],
+                    job["definition"],
+                    job["lane"],
+                    slot,
+                    RunTrigger.BACKFILL.value,
+                    _QUEUED,
+                    1,
+                    1,
+                    now,
+                    now,
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
+                )
+                for slot in free
+            ],
+        )
+        changes = _json({"slots": [len(free), text(free[0]), text(free[-1])]})
+        events.record(c, job["id"], now, actor, "backfill", reason=reason, changes=changes)
+        e.ledger.dialect.notify(c)
+    return len(free)
+
+
+def replace_live(ledger: Ledger, c: Connection, job_ids: Sequence[int], now: int) -> None:
+    """What runs of these jobs is stopped, what waits is taken out; both end ``cancelled: replaced``."""
+    for job_id in job_ids:
+        for run in rows.listed(c, job_id=job_id, states=(_QUEUED, _RUNNING, _WAITING), limit=200):
+            if run["state"] == _RUNNING:
+                rows.order_stop(c, run["id"], "replaced", "schedcore")
+            else:
+                _cancel_idle(c, run["id"], "replaced", now)
+    ledger.dialect.notify(c)
+
+
+def _cancel_idle(c: Connection, run_id: int, reason: str, now: int) -> int:
+    state, leaves = RunState.CANCELLED.value, (_QUEUED, _WAITING)
+    return rows.settle_idle(
+        c, [run_id], leaves, now, state=state, reason=reason, text=None, outcome="cancelled"
+    )
+
+
+def cancel(e: Engine, c: Connection, run: dict[str, Any], actor: Actor, reason: str, now: int) -> str:
+    """Stop a run: queued and waiting ones end ``cancelled`` at once, running ones are stopped by their holder.
+
+    Answers ``cancelled`` or ``stopping``. Raises :class:`Conflict` on a final run (F-11).
+    """
+    if run["state"] in _FINAL:
+        raise _final(run)
+    jobs.lock(c, run["job_id"])
+    told = "cancelled"
+    if not _cancel_idle(c, run["id"], "operator", now):
+        if not rows.order_stop(c, run["id"], "operator", actor.name):
+            raise _final(run)
+        told = "stopping"
+    events.record(c, run["job_id"], now, actor, "cancel", reason=reason, run_id=run["id"])
+    if told == "cancelled":
+        moves.finish_one_shot(e.ledger, c, [run["job_id"]], now)
+    e.ledger.dialect.notify(c)
+    return told
+
+
+def release(e: Engine, c: Connection, run: dict[str, Any], actor: Actor, reason: str, now: int) -> None:
+    """Take the lease of a run from a host believed dead and end it ``interrupted: released`` (F-11)."""
+    if run["state"] != _RUNNING:
+        raise (
+            _final(run)
+            if run["state"] in _FINAL
+            else Conflict(
+                f"run {run['id']} is not held by any host", code="wrong_state", field="run", value=run["id"]
+            )
+        )
+    job = jobs.lock(c, run["job_id"])
+    outcome = Outcome("interrupted", "released", f"released by {actor.name}: {reason}")
+    if not close_lost(e, c, run, job, outcome, now):
+        raise Conflict(f"run {run['id']} ended meanwhile", code="lost_race", field="run", value=run["id"])
+    rows.end_known(c, run["id"])
+    events.record(c, run["job_id"], now, actor, "release", reason=reason, run_id=run["id"])
+    e.ledger.dialect.notify(c)
+
+
+def _final(run: dict[str, Any]) -> Conflict:
+    word = RunState(run["state"]).word
+    return Conflict(f"run {run['id']} is final ({word})", code="run_final", field="run", value=run["id"])

@@ -1,0 +1,228 @@
+"""Settling what has ended: the decision of :mod:`schedcore.domain.settle`, written under the fence, in groups.
+
+The plain ends (ok, nothing to keep) are one narrow statement per batch; all others one full statement. A
+batch in which a fence was lost is rolled back whole by the caller and settled one by one, so that one lost
+fence does not lose its neighbours.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from schedcore._engine import moves
+from schedcore._engine.state import Engine, Finish
+from schedcore._ledger import events, groups, jobs
+from schedcore._ledger import runs as rows
+from schedcore._ledger.events import Actor
+from schedcore.domain.clock import SECOND
+from schedcore.domain.run import RunState, RunTrigger
+from schedcore.domain.settle import Settled, settle
+
+if TYPE_CHECKING:
+    from schedcore._ledger.ledger import Connection
+
+__all__ = ["FenceLost", "settle_batch", "stale"]
+
+log = logging.getLogger("schedcore.settle")
+_OK = RunState.SUCCEEDED.value
+_STDERR = 8 * 1024
+_GOOD = (RunState.SUCCEEDED, RunState.NO_OP, RunState.FINDINGS)
+
+
+class FenceLost(Exception):
+    """At least one finish of the batch no longer holds its run; nothing of the batch was written."""
+
+
+def settle_batch(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) -> None:
+    """Write the ends of these attempts. Raises :class:`FenceLost` before anything that matters is written."""
+    hot = e.ledger.hot
+    plain: list[tuple[Any, ...]] = []
+    rest: list[Finish] = []
+    for finish in finishes:
+        item, outcome = finish.claimed, finish.outcome
+        simple = (
+            outcome.kind == "ok"
+            and not item.probe
+            and outcome.detail is None
+            and outcome.usage is None
+            and outcome.text is None
+            and finish.output_ref is None
+            and finish.assert_ms is None
+            and item.attempt == 1
+        )
+        if simple:
+            plain.append((item.run_id, item.fence, _OK, finish.started_at, finish.finished_at, "ok"))
+        else:
+            rest.append(finish)
+    if plain and hot.settle_plain(c, plain) != len(plain):
+        raise FenceLost
+    again = _settle_rest(e, c, rest, now) if rest else frozenset()
+    hot.close_attempts(
+        c,
+        [
+            (
+                f.claimed.run_id,
+                f.claimed.attempt,
+                f.started_at,
+                f.finished_at,
+                f.outcome.kind,
+                f.outcome.reason,
+                f.outcome.text,
+                f.outcome.exit_code,
+            )
+            for f in finishes
+        ],
+    )
+    placed = [f.claimed.run_id for f in finishes if f.claimed.job.policies.groups]
+    if placed:
+        groups.give(c, placed)
+    if plain:
+        good = {f.claimed.job.job_id for f in finishes if f.outcome.kind == "ok"}
+        hot.clear_streaks(c, sorted(good))
+    _end_jobs(e, c, finishes, now)
+    final = [(f.claimed.job.job_id, f.claimed.run_id) for f in finishes if f.claimed.run_id not in again]
+    if final:
+        hot.post_final(c, final, now)
+    e.counters.settled += len(finishes)
+
+
+def _settle_rest(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) -> frozenset[int]:
+    """Answers the runs that are queued again."""
+    known = rows.streaks(c, sorted({f.claimed.job.job_id for f in finishes}))
+    before = {job_id: row[0] for job_id, row in known.items()}
+    streaks = dict(before)
+    written: list[tuple[Any, ...]] = []
+    after: list[tuple[Finish, Settled]] = []
+    for finish in finishes:
+        item, outcome = finish.claimed, finish.outcome
+        job_id = item.job.job_id
+        decided = settle(
+            outcome,
+            attempt=item.attempt,
+            attempts_allowed=_allowed(finish),
+            policies=item.job.policies,
+            streak=streaks.get(job_id, 0),
+            now=now,
+            was_probe=bool(item.probe),
+            stderr_tail=(finish.stderr_tail or "")[-_STDERR:],
+        )
+        streaks[job_id] = decided.streak
+        after.append((finish, decided))
+        written.append(_row(finish, decided))
+    if e.ledger.hot.settle_full(c, written) != len(written):
+        raise FenceLost
+    changed = {job_id: n for job_id, n in streaks.items() if before.get(job_id) != n}
+    rows.write_streaks(c, changed)
+    for finish, decided in after:
+        _breaker(e, c, finish, decided, known, now)
+    return frozenset(f.claimed.run_id for f, decided in after if decided.state is RunState.QUEUED)
+
+
+def _allowed(finish: Finish) -> int:
+    """A run that keeps something alive has one attempt; its end opens the next run (P-36)."""
+    keeps = finish.claimed.trigger == RunTrigger.KEEP_ALIVE.value
+    return 1 if keeps else int(finish.claimed.job.policies.attempts)
+
+
+def _row(finish: Finish, decided: Settled) -> tuple[Any, ...]:
+    item, outcome = finish.claimed, finish.outcome
+    again = decided.state is RunState.QUEUED
+    finish.outcome = outcome if decided.outcome == outcome.kind else _as(outcome, decided.outcome)
+    return (
+        item.run_id,
+        item.fence,
+        decided.state.value,
+        finish.started_at,
+        finish.finished_at,
+        decided.outcome,
+        decided.reason,
+        outcome.text,
+        outcome.exit_code,
+        decided.next_attempt_at if again else None,
+        1 if decided.gave_up else 0,
+        finish.stdout_tail,
+        finish.stderr_tail,
+        finish.output_ref,
+        finish.assert_exit,
+        finish.assert_ms,
+        finish.assert_output,
+        orjson.dumps(dict(outcome.usage)).decode() if outcome.usage else None,
+        orjson.dumps(dict(outcome.detail)).decode() if outcome.detail else None,
+    )
+
+
+def _as(outcome: Any, kind: str) -> Any:
+    return type(outcome)(
+        kind, outcome.reason, outcome.text, outcome.exit_code, outcome.retry, outcome.detail, outcome.usage
+    )
+
+
+def _breaker(
+    e: Engine,
+    c: Connection,
+    finish: Finish,
+    decided: Settled,
+    known: dict[int, tuple[int, int | None, str]],
+    now: int,
+) -> None:
+    job = finish.claimed.job
+    actor = Actor(e.name, "machine")
+    if decided.opens_breaker:
+        again = None
+        if job.policies.breaker_cooldown and job.trigger is not None:
+            after = now + job.policies.breaker_cooldown * SECOND
+            again = job.trigger.next(after - 1)
+        state = known.get(job.job_id, (0, None, "active"))[2]
+        log.warning("job %s: %d failed in a row; paused (%s)", job.key, decided.streak, decided.opens_breaker)
+        if state == "active":
+            moves.pause(
+                e.ledger, c, job.job_id, actor, decided.opens_breaker, now, breaker_at=now, next_run_at=again
+            )
+        else:  # a probe that failed: open again for the same time
+            jobs.lock(c, job.job_id)
+            jobs.update(c, job.job_id, breaker_at=now, updated_at=now)
+            jobs.set_due(c, job.job_id, next_run_at=again)
+        events.post(c, now, "job.breaker", [(job.job_id, finish.claimed.run_id)])
+    elif decided.closes_breaker:
+        locked = jobs.lock(c, job.job_id)
+        if locked["state"] == "paused" and locked["breaker_at"] is not None:
+            moves.resume(e.ledger, c, locked, actor, "its probe succeeded", now)
+
+
+def _end_jobs(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) -> None:
+    """Jobs whose trigger has no further slot are done once their last run is final."""
+    ending = {
+        f.claimed.job.job_id
+        for f in finishes
+        if f.claimed.job.trigger is not None
+        and (
+            f.claimed.job.trigger.kind == "at"
+            or f.claimed.job.trigger.count
+            or f.claimed.job.trigger.not_after
+        )
+    }
+    if ending:
+        moves.finish_one_shot(e.ledger, c, sorted(ending), now)
+
+
+def stale(e: Engine, c: Connection, finish: Finish, now: int) -> None:
+    """A late answer under an old fence: kept as an event, never merged, and it makes the end known (G6)."""
+    item = finish.claimed
+    jobs.lock(c, item.job.job_id)
+    text = f"{finish.outcome.kind}: {finish.outcome.reason or ''} {finish.outcome.text or ''}"[:1000]
+    events.record(
+        c,
+        item.job.job_id,
+        now,
+        Actor(e.name, "machine"),
+        "stale_result",
+        reason=text,
+        run_id=item.run_id,
+    )
+    rows.end_known(c, item.run_id)
+    e.counters.stale += 1
+    log.warning("run %d: a late answer under fence %d changes nothing (%s)", item.run_id, item.fence, text)

@@ -1,0 +1,178 @@
+"""Doing one claimed attempt: render, execute, check. In a worker thread, outside any transaction.
+
+Whatever the plugin does (raise, return nonsense, leave the thread), one :class:`Finish` goes back to the loop,
+with the plugin's name on it (T-17).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from schedcore._engine.check import check
+from schedcore._engine.outputs import FileOutput
+from schedcore._engine.secrets import Vault
+from schedcore._engine.state import Claimed, Engine, Finish
+from schedcore.domain.clock import from_us
+from schedcore.domain.keys import EmptyKey, render_key, render_texts, variables
+from schedcore.domain.lines import cut
+from schedcore.domain.outcome import OUTCOMES, Outcome, blocked, failed
+from schedcore.domain.run import RunTrigger, run_key
+from schedcore.spec.context import RunContext
+from schedcore.spec.secrets import SecretRefused
+
+__all__ = ["Worker"]
+
+log = logging.getLogger("schedcore.work")
+_ERROR_TEXT = 8 * 1024
+_TRIGGERS = {t.value: t.word for t in RunTrigger}
+_STOPPED = {
+    "timeout": ("failed", "timeout"),
+    "operator": ("cancelled", "operator"),
+    "replaced": ("cancelled", "replaced"),
+    "shutdown": ("interrupted", "shutdown"),
+    "stopped_itself": ("interrupted", "stopped_itself"),
+    "lease_lost": ("interrupted", "lease_lost"),
+}
+
+
+class Worker:
+    """The deed of the pool: one claimed attempt in, one finish out through the engine's inbox."""
+
+    def __init__(self, engine: Engine, vault: Vault) -> None:
+        self._engine = engine
+        self._vault = vault
+        self._validators: dict[str, Any] = {}
+
+    def __call__(self, item: Claimed) -> None:
+        """Never raises."""
+        engine = self._engine
+        item.thread = threading.get_ident()
+        item.began = engine.clocks.boot()
+        started = engine.instant()
+        output = FileOutput(
+            engine.folder / "output" / f"{item.run_id}.log", engine.settings.output_max, self._vault.masker
+        )
+        finish = Finish(item, failed("executor_error"), started, started)
+        try:
+            self._perform(item, output, finish)
+        except BaseException as error:  # the run ends, the worker lives
+            finish.outcome = failed("executor_error", f"schedcore itself: {_told(error)}", retry=False)
+        output.close()
+        finish.stdout_tail, finish.stderr_tail = output.tails()
+        if output.wrote:
+            finish.output_ref = f"output/{item.run_id}.log"
+        finish.finished_at = max(engine.instant(), started)
+        engine.inbox.put(finish)
+
+    def _perform(self, item: Claimed, output: FileOutput, finish: Finish) -> None:
+        job = item.job
+        plugin, executor = self._engine.toolbox.executors[job.kind]
+        if item.stop.reason is not None:
+            finish.outcome = _stopped(item.stop.reason, None)
+            return
+        try:
+            context = self._context(item, output)
+        except EmptyKey as error:
+            finish.outcome = blocked("empty_key", str(error))
+            return
+        except (ValueError, TypeError) as error:
+            text = f"the payload does not fit kind {job.kind!r}: {error}"
+            finish.outcome = Outcome("failed", "executor_error", cut(text, _ERROR_TEXT), retry=False)
+            return
+        try:
+            outcome = executor.execute(context)
+            if not isinstance(outcome, Outcome) or outcome.kind not in OUTCOMES:
+                outcome = failed(
+                    "executor_error", f"plugin {plugin!r} returned {outcome!r:.200}", retry=False
+                )
+        except SecretRefused as error:
+            outcome = blocked("secret", error.message)
+        except BaseException as error:  # SystemExit and KeyboardInterrupt of a plugin alike
+            log.debug("plugin %s raised", plugin, exc_info=True)
+            outcome = failed("executor_error", f"plugin {plugin!r}: {_told(error)}")
+        if item.stop.reason is not None and outcome.kind not in {"ok", "no_op", "findings"}:
+            outcome = _stopped(item.stop.reason, outcome)
+        if outcome.kind == "ok" and job.policies.assertion is not None:
+            outcome = check(job.policies.assertion, context, finish, outcome, self._vault)
+        if outcome.text is not None:
+            masked = cut(self._vault.masker().text(outcome.text), _ERROR_TEXT)
+            if masked != outcome.text:
+                outcome = _with_text(outcome, masked)
+        finish.outcome = outcome
+
+    def _context(self, item: Claimed, output: FileOutput) -> RunContext:
+        job, engine, vault = item.job, self._engine, self._vault
+        executor = engine.toolbox.executors[job.kind][1]
+        key = run_key(job.uid, item.slot)
+        delivery = item.delivery_key
+        if delivery is None:
+            delivery = render_key(
+                job.policies.delivery_key, job_id=job.uid, run_key=key, scheduled_for=item.slot, zone=job.zone
+            )
+        context = RunContext()
+        context.job_id, context.job_key, context.run_id = job.uid, job.key, item.run_id
+        context.run_key, context.delivery_key, context.zone = key, delivery, job.zone
+        context.scheduled_for = from_us(item.slot)
+        context.attempt, context.fence = item.attempt, item.fence
+        context.trigger = _TRIGGERS[item.trigger]
+        context.limit = float(job.policies.timeout)
+        context.stop, context.output = item.stop, output
+        context.granted = job.policies.secrets
+        context.options = _options(item)
+        context.folder = engine.folder / "runs" / str(item.run_id)
+        context.end_note = engine.folder / "spool" / f"{item.run_id}-{item.fence}.end"
+        values = {"run_key": key, "delivery_key": delivery}
+        context.variables = variables(
+            job=job.key,
+            run=item.run_id,
+            run_key=key,
+            delivery_key=delivery,
+            scheduled_for=item.slot,
+            attempt=item.attempt,
+            trigger=context.trigger,
+        )
+        context.renderer = lambda text: str(render_texts(text, values))
+        context.resolver = lambda name: vault.granted(name, job.policies.secrets)
+        context.masker = lambda text: vault.masker().text(text)
+        context.services = vault.service
+        context.shelf = None
+        payload = render_texts(orjson.loads(job.payload), values, executor.verbatim, json_text=job.payload)
+        model = executor.payload
+        context.payload = payload if isinstance(model, Mapping) else model.model_validate(payload)
+        return context
+
+
+def _options(item: Claimed) -> Mapping[str, Any]:
+    policies = item.job.policies
+    return {
+        "soft_fail": policies.soft_fail,
+        "findings_exit": policies.findings_exit,
+        "block_sensitive": policies.block_sensitive,
+        "approved": False,
+        "made_by": item.job.creator_kind,
+    }
+
+
+def _stopped(reason: str, outcome: Outcome | None) -> Outcome:
+    kind, why = _STOPPED.get(reason, ("interrupted", reason))
+    text = outcome.text if outcome is not None else None
+    code = outcome.exit_code if outcome is not None else None
+    return Outcome(kind, why, text, code)  # type: ignore[arg-type]
+
+
+def _with_text(outcome: Outcome, text: str) -> Outcome:
+    return Outcome(
+        outcome.kind, outcome.reason, text, outcome.exit_code, outcome.retry, outcome.detail, outcome.usage
+    )
+
+
+def _told(error: BaseException) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    where = f" ({last[0].name}, line {last[0].lineno})" if last else ""
+    return f"{type(error).__name__}: {error}{where}"
