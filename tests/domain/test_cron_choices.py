@@ -194,3 +194,27 @@ def test_the_same_times_are_known_however_written():
     assert not weekdays.same_times(parse_cron("0 9 * * 1-5", "Europe/Berlin"))
     assert not weekdays.same_times(parse_cron("0 9 * * 1-5", NY, gap="skip"))
     assert not parse_cron("0 * * * *", NY).same_times(parse_cron("0 0-23 * * *", NY))
+
+
+RARE = [
+    "0 0 29 2 *",
+    "0 0 * 2 1#5",
+    "*/30 1 29 2 *",
+    "*/20 2 8 3 *",
+    "30 2 8-14 3 */7",
+    "0 12 1 1 *",
+    "15 1 1-7 11 */7",
+]
+
+
+@pytest.mark.parametrize("text", RARE)
+@pytest.mark.parametrize("place", [NY, "Europe/Berlin", "UTC", "Australia/Lord_Howe", "Pacific/Apia"])
+def test_a_rare_job_misses_nothing_in_the_years_it_passes_over(text: str, place: str):
+    cron = parse_cron(text, place)
+    start = utc("1999-06-01")
+    slots = firings(cron, start, 40)
+
+    assert len(slots) == 40 or text == "0 0 * 2 1#5"
+    for number, slot in enumerate(slots, 1):
+        assert cron.count_between(start, slot) == number
+    assert cron.newest(start, slots[-1], 9) == slots[-9:]

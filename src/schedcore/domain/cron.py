@@ -13,7 +13,7 @@ from schedcore.domain.clock import DAY, MINUTE
 from schedcore.domain.clock_note import ClockNote, wall_day, wall_time
 from schedcore.domain.cron_grammar import read_fields
 from schedcore.domain.cron_pieces import Pieces
-from schedcore.domain.cron_wall import wall_set
+from schedcore.domain.cron_wall import LAST_WALL, wall_set
 from schedcore.domain.errors import Refused, nearest, shown
 from schedcore.domain.timeline import ALWAYS, NEVER, Timeline, timeline
 from schedcore.domain.zones import on_new_data
@@ -52,6 +52,7 @@ class Cron:
         first = self._walls.first
         wall = max((after_us + piece.offset) // MINUTE + 1, piece.low)
         limit = wall // _MINUTES + _HORIZON
+        missed = False
         while True:
             found = first(wall, piece.high, limit)
             us = NEVER if found is None else found * MINUTE - piece.offset
@@ -61,7 +62,10 @@ class Cron:
                 return us
             if piece.until == NEVER or piece.high // _MINUTES > limit:
                 return None
-            piece = self._pieces.at(piece.number + 1)
+            number = piece.number + 1
+            if missed:
+                number = max(number, self._ahead(piece.high, limit))
+            piece, missed = self._pieces.at(number), True
             wall = piece.low
 
     def count_between(self, after_us: int, until_us: int) -> int:
@@ -125,6 +129,14 @@ class Cron:
         """Do both fire at the same instants, however they are written?"""
         mine = (self.zone, self.gap, self.fold, self.fixed)
         return mine == (other.zone, other.gap, other.fold, other.fixed) and self._walls.same(other._walls)
+
+    def _ahead(self, wall: int, limit: int) -> int:
+        """The segment before which a rare job cannot fire, so that the years between are not visited.
+
+        No clock was ever moved by more than a day; two are allowed for.
+        """
+        slot = self._walls.first(wall - 2 * _MINUTES, LAST_WALL, limit)
+        return self._pieces.line.index(((limit * _MINUTES if slot is None else slot) - 2 * _MINUTES) * MINUTE)
 
     def _skipped_before(self, us: int, index: int, wall: int) -> ClockNote | None:
         """A gap between the firing before and this one that passed over slots."""

@@ -63,7 +63,7 @@ def bare_duration_hint(text: str) -> str | None:
     return f"--every {short} for one run each {short}, --in {short} for a single run {short} from now"
 
 
-def _seconds(text: str, field: str | None) -> int:
+def _seconds(text: object, field: str | None) -> int:
     if not isinstance(text, str):
         hint = f"with a unit, such as '{text}s'" if type(text) is int else "such as '30m'"
         raise _bad(text, "a duration is a text", hint, field)
