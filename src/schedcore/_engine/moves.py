@@ -17,6 +17,7 @@ from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Conflict
 from schedcore.domain.plan import Skip, passed
 from schedcore.domain.trigger import Trigger
+from schedcore.domain.trigger_parts import TriggerKinds
 from schedcore.domain.zones import tz_version
 
 if TYPE_CHECKING:
@@ -60,10 +61,10 @@ def invalid(reason: str | None) -> bool:
     return bool(reason) and str(reason).startswith("invalid:")
 
 
-def trigger_of(definition: dict[str, Any]) -> Trigger | None:
+def trigger_of(definition: dict[str, Any], kinds: TriggerKinds | None = None) -> Trigger | None:
     """The trigger of a stored definition; ``None`` for a job without one. Raises what reading it raises."""
     data = orjson.loads(definition["trigger"])
-    return Trigger.from_dict(data) if data is not None else None
+    return Trigger.from_dict(data, kinds=kinds) if data is not None else None
 
 
 def next_due(job: dict[str, Any], trigger: Trigger | None, after: int, left: int | None) -> int | None:
@@ -147,13 +148,11 @@ def pause(
     return job
 
 
-def resume(
-    ledger: Ledger, c: Connection, job: dict[str, Any], actor: Actor, reason: str | None, now: int
-) -> int:
+def resume(e: Engine, c: Connection, job: dict[str, Any], actor: Actor, reason: str | None, now: int) -> int:
     """Resume a paused job: the slots between are one row, none of them runs (A-16). Answers how many."""
-    count, due = pass_by(c, job, now)
+    count, due = pass_by(e, c, job, now)
     move(
-        ledger,
+        e.ledger,
         c,
         job,
         "active",
@@ -165,11 +164,11 @@ def resume(
         values={"streak": 0, "breaker_at": None},
     )
     if due and due["next_run_at"] is None:
-        finish_one_shot(ledger, c, [job["id"]], now)
+        finish_one_shot(e.ledger, c, [job["id"]], now)
     return count
 
 
-def pass_by(c: Connection, job: dict[str, Any], now: int) -> tuple[int, dict[str, Any]]:
+def pass_by(e: Engine, c: Connection, job: dict[str, Any], now: int) -> tuple[int, dict[str, Any]]:
     """Count the slots that went by while a locked job was paused; how many, and the row of ``due`` that follows.
 
     One skipped row, or one for each definition that owed some of them: slots that had come before the pause
@@ -182,7 +181,7 @@ def pass_by(c: Connection, job: dict[str, Any], now: int) -> tuple[int, dict[str
     trigger = None
     for definition in jobs.definitions_since(c, job["id"], start):
         try:
-            trigger = trigger_of(definition)
+            trigger = trigger_of(definition, e.toolbox.triggers)
         except Exception:  # whatever storage holds; the job says that it is invalid
             trigger = None
         if trigger is None or definition["state"] in {"done", "retired"}:

@@ -262,7 +262,7 @@ def _redefine(
         job = jobs.lock(c, job["id"])
         state = job["state"]  # a trigger that raised may have paused it
     elif "trigger" in new or wakes:
-        _, due = moves.pass_by(c, job, now)
+        _, due = moves.pass_by(e, c, job, now)
         job = {**job, **due}
     since = None
     if "trigger" in new:

@@ -177,7 +177,7 @@ def _breaker(
     elif decided.closes_breaker:
         locked = jobs.lock(c, job.job_id)
         if locked["state"] == "paused" and locked["breaker_at"] is not None:
-            moves.resume(e.ledger, c, locked, actor, "its probe succeeded", now)
+            moves.resume(e, c, locked, actor, "its probe succeeded", now)
 
 
 def _end_jobs(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) -> None:
