@@ -88,6 +88,8 @@ class Loop:
         """End the thread after its turn."""
         self._closing.set()
         self.wake()
+        if self.thread is None:
+            self._drop_connection()
 
     def run(self) -> None:
         """Repeat turns until closed."""
