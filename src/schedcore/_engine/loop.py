@@ -293,7 +293,7 @@ class Loop:
         for item in list(engine.running.values()):
             if item.began is None:
                 continue
-            over = boot - item.began - item.job.policies.timeout * SECOND
+            over = boot - item.began - item.job.limit * SECOND
             if over >= 0:
                 item.stop.give("timeout")
             if item.stop.reason is not None and over >= grace:
