@@ -14,12 +14,19 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import pg
 
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Ledger
     from schedcore.testing import ManualClock, StandingHost
+
+# the same examples on every machine, and none judged by how busy it is: a test fails for what it found
+settings.register_profile(
+    "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("house")
 
 _MISSING = "SCHEDCORE_TEST_PG_MISSING"
 

@@ -160,7 +160,7 @@ class Loop:
         if self._connection is None:
             return False
         version = self.engine.ledger.dialect.data_version(self._connection.connection.driver_connection)
-        changed = version != self._seen_version
+        changed = bool(version != self._seen_version)
         self._seen_version = version
         return changed
 
@@ -433,5 +433,5 @@ def _status(engine: Engine) -> dict[str, Any]:
         "draining": engine.draining,
         "holds": list(engine.holds),
         "clock_waits": engine.guard.waits,
-        **{name: getattr(counters, name) for name in counters.__slots__},  # type: ignore[attr-defined]
+        **{name: getattr(counters, name) for name in counters.__slots__},
     }

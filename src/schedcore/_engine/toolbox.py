@@ -183,7 +183,9 @@ class Compiler:
         model = declared[1].payload
         payload = orjson.loads(job.payload)
         try:
-            own = declared[1].limit_of(payload if isinstance(model, Mapping) else model.model_validate(payload))
+            own = declared[1].limit_of(
+                payload if isinstance(model, Mapping) else model.model_validate(payload)
+            )
         except Exception:  # the run itself will say what is wrong with the payload
             return job.policies.timeout
         return own or job.policies.timeout
