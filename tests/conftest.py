@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from tests import pg
+from tests.outside.installing import install
 
 _MISSING = "SCHEDCORE_TEST_PG_MISSING"
 
@@ -58,3 +60,9 @@ def postgres_url(postgres_server: str, worker_id: str, testrun_uid: str) -> Iter
     """The URL of an empty database of this worker's own, for the whole session."""
     with pg.database(postgres_server, f"schedcore_{testrun_uid[:8]}_{worker_id}") as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for ``PYTHONPATH`` with the plugins of ``tests/outside/`` installed in it."""
+    return install(tmp_path_factory.mktemp("outside"))

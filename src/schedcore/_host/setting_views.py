@@ -15,7 +15,7 @@ from schedcore.domain.policy import Policies
 if TYPE_CHECKING:
     from schedcore._host.settings import Settings
 
-__all__ = ["schema", "shown"]
+__all__ = ["holds_secret", "masked", "schema", "shown"]
 
 MASK = "[masked]"
 _SECRET = re.compile(r"(?:pass(?:word|wd|phrase)?|secret|token|credential|auth|api_?key|dsn|private)", re.I)
@@ -56,6 +56,16 @@ def masked(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [masked(name, part) for part in value]
     return _plain(value)
+
+
+def holds_secret(settings: Settings) -> bool:
+    """Is a value that :func:`shown` masks in the settings file itself?"""
+    file = str(settings.config)
+    if settings.origin.get("ledger") == file and mask_url(settings.ledger) != settings.ledger:
+        return True
+    return any(
+        MASK in str(one["value"]) and one["origin"] == file for one in shown(settings).values()
+    )
 
 
 def schema() -> dict[str, Any]:
