@@ -30,5 +30,7 @@ def install(target: Path) -> Path:
 
 
 def _run(*command: str, cwd: Path | None = None) -> None:
-    done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=cwd)
+    done = subprocess.run(
+        [sys.executable, "-m", *command], check=False, capture_output=True, text=True, cwd=cwd
+    )
     assert done.returncode == 0, done.stdout + done.stderr

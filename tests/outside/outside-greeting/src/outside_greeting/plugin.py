@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from outside_greeting.greeting import Greeter, Greeting, GreetingSettings
 from outside_greeting.quiet import QuietHours
-
 from schedcore.spec import Executor, Gate, Service, SettingsModel, hookimpl
 
 api_version = 1
