@@ -28,7 +28,9 @@ __all__ = [
     "insert",
     "lane",
     "lane_needs",
+    "last_slots",
     "listed",
+    "live_keys",
     "lock",
     "new_uid",
     "of_other_tz",
@@ -36,6 +38,7 @@ __all__ = [
     "redefine",
     "set_due",
     "similar",
+    "triggers",
     "update",
 ]
 
@@ -123,6 +126,31 @@ def by_ids(c: sa.Connection, ids: Sequence[int]) -> dict[int, Found]:
     """Jobs by their integer ids."""
     rows = c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.id.in_(ids))).mappings()
     return {r["id"]: dict(r) for r in rows}
+
+
+def live_keys(c: sa.Connection, keys: Sequence[str]) -> dict[str, int]:
+    """Which of these keys live jobs have, each with the job's integer id."""
+    found: dict[str, int] = {}
+    for start in range(0, len(keys), 500):
+        query = sa.select(jobs.c.key, jobs.c.id).where(jobs.c.state != "retired")
+        found.update(c.execute(query.where(jobs.c.key.in_(keys[start : start + 500]))).tuples().all())
+    return found
+
+
+def triggers(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The stored triggers of jobs, of their definitions in force."""
+    query = sa.select(jobs.c.id, definitions.c.trigger).select_from(
+        jobs.join(
+            definitions,
+            sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
+        )
+    )
+    return dict(c.execute(query.where(jobs.c.id.in_(ids))).tuples().all())
+
+
+def last_slots(c: sa.Connection) -> int | None:
+    """The latest slot that any job has decided."""
+    return c.execute(sa.select(sa.func.max(due.c.last_slot))).scalar()
 
 
 def by_source(c: sa.Connection, source: str) -> dict[str, Found]:
