@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BREAKER",
     "MOVES",
+    "current",
     "finish_one_shot",
     "invalid",
     "move",
@@ -40,6 +41,7 @@ __all__ = [
     "resume",
     "retire",
     "trigger_of",
+    "went_by",
 ]
 
 log = logging.getLogger("schedcore.jobs")
@@ -169,10 +171,19 @@ def resume(e: Engine, c: Connection, job: dict[str, Any], actor: Actor, reason: 
 
 
 def pass_by(e: Engine, c: Connection, job: dict[str, Any], now: int) -> tuple[int, dict[str, Any]]:
-    """Count the slots that went by while a locked job was paused; how many, and the row of ``due`` that follows.
+    """Count the slots that went by while a locked job was paused; how many, and the row of ``due`` that follows."""
+    lines, due = went_by(e, c, job, now)
+    runs.skip(c, lines)
+    return sum(line["slots"] for line in lines), due
 
-    One skipped row, or one for each definition that owed some of them: slots that had come before the pause
-    and were not opened yet belong to the definition of their time (G15). What cannot be read owes nothing.
+
+def went_by(
+    e: Engine, c: Connection, job: dict[str, Any], now: int
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The skipped rows for the slots that went by while a job was paused, and the row of ``due`` that follows.
+
+    One row, or one for each definition that owed some of them: slots that had come before the pause and were
+    not opened yet belong to the definition of their time (G15). What cannot be read owes nothing.
     """
     word = "breaker" if job["breaker_at"] is not None else "paused"
     last, left = job["last_slot"], job["slots_left"]
@@ -193,12 +204,15 @@ def pass_by(e: Engine, c: Connection, job: dict[str, Any], now: int) -> tuple[in
             lines.append(_line(job, definition["number"], skip, now))
             start = last = skip.last
             left = left if left is None else left - skip.count
-    runs.skip(c, lines)
-    count = sum(line["slots"] for line in lines)
     if trigger is None and not lines:
-        return 0, {}
+        return [], {}
     due = next_due(job, trigger, max(now, start), left)
-    return count, {"next_run_at": due, "last_slot": last, "slots_left": left}
+    return lines, {"next_run_at": due, "last_slot": last, "slots_left": left}
+
+
+def current(c: Connection, job: dict[str, Any]) -> dict[str, Any]:
+    """The definition of a job that is in force."""
+    return jobs.definition(c, job["id"], job["definition"])
 
 
 def _line(job: dict[str, Any], number: int, skip: Skip, now: int) -> dict[str, Any]:

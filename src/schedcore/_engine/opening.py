@@ -16,13 +16,13 @@ from schedcore._engine.toolbox import Compiled, Needs
 from schedcore._ledger import jobs
 from schedcore._ledger import runs as rows
 from schedcore.domain.clock import SECOND
-from schedcore.domain.overlap import Live, judge
+from schedcore.domain.overlap import Live, Verdict, judge
 from schedcore.domain.plan import Plan, Skip, passed, plan
 
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
 
-__all__ = ["Opened", "open_job", "open_lane", "plan_of"]
+__all__ = ["Opened", "judged", "open_job", "open_lane", "plan_of"]
 
 log = logging.getLogger("schedcore.open")
 _FAULTS = 3
@@ -184,11 +184,7 @@ def _slots(
     several = len(planned.open) > 1
     made = 0
     for slot in planned.open:
-        start_at = slot + (job.trigger.jitter_of(job.uid, slot) if job.jittered and job.trigger else 0)
-        late = 1 if now - start_at > e.settings.beat * SECOND else 0
-        verdict = (
-            judge(job.policies.overlap, job.policies.overlap_max, live) if not late or not several else "open"
-        )
+        start_at, late, verdict = judged(job, slot, live, now, e.settings.beat, several=several)
         if not offered:
             out.skipped.append(_skipped(e, job_id, number, Skip(slot, slot, 1, "no_executor"), now))
         elif verdict == "skip":
@@ -224,8 +220,20 @@ def _slots(
                     )
                 )
             made += 1
-            live = Live(live.running, live.waiting_line + 1, live.lost)
+            if not late:  # late runs wait apart, and count against nobody
+                live = Live(live.running, live.waiting_line + 1, live.lost)
     return made
+
+
+def judged(
+    job: Compiled, slot: int, live: Live, now: int, beat: float, *, several: bool
+) -> tuple[int, int, Verdict]:
+    """When a slot's run may start, whether that is late (P-24), and what the overlap rule says to it."""
+    start_at = slot + (job.trigger.jitter_of(job.uid, slot) if job.jittered and job.trigger else 0)
+    late = 1 if now - start_at > beat * SECOND else 0
+    if late and several:
+        return start_at, late, "open"
+    return start_at, late, judge(job.policies.overlap, job.policies.overlap_max, live)
 
 
 def _skipped(

@@ -37,6 +37,8 @@ __all__ = [
     "create",
     "differences",
     "edit",
+    "final_run",
+    "may_release",
     "may_run",
     "release",
     "replace_live",
@@ -67,7 +69,7 @@ def _json(value: Any) -> str:
 def _extra(order: JobOrder, before: str | None = None) -> dict[str, Any]:
     """Our own fields of ``extra``; what a newer version wrote there stays (L-06)."""
     extra = {name: getattr(order, name) for name in ("description", "notify", "deliver_to")}
-    extra["relative"] = order.appointed.relative
+    extra |= {"relative": order.appointed.relative, "declared": order.state}
     kept = {name: value for name, value in orjson.loads(before or "{}").items() if name not in extra}
     return kept | {name: value for name, value in extra.items() if value is not None}
 
@@ -484,12 +486,12 @@ def cancel(e: Engine, c: Connection, run: dict[str, Any], actor: Actor, reason: 
     Answers ``cancelled`` or ``stopping``. Raises :class:`Conflict` on a final run (F-11).
     """
     if run["state"] in _FINAL:
-        raise _final(run)
+        raise final_run(run)
     jobs.lock(c, run["job_id"])
     told = "cancelled"
     if not _cancel_idle(c, run["id"], "operator", now):
         if not rows.order_stop(c, run["id"], "operator", actor.name):
-            raise _final(run)
+            raise final_run(run)
         told = "stopping"
     events.record(c, run["job_id"], now, actor, "cancel", reason=reason, run_id=run["id"])
     if told == "cancelled":
@@ -500,14 +502,7 @@ def cancel(e: Engine, c: Connection, run: dict[str, Any], actor: Actor, reason: 
 
 def release(e: Engine, c: Connection, run: dict[str, Any], actor: Actor, reason: str, now: int) -> None:
     """Take the lease of a run from a host believed dead and end it ``interrupted: released`` (F-11)."""
-    if run["state"] != _RUNNING:
-        raise (
-            _final(run)
-            if run["state"] in _FINAL
-            else Conflict(
-                f"run {run['id']} is not held by any host", code="wrong_state", field="run", value=run["id"]
-            )
-        )
+    may_release(run)
     job = jobs.lock(c, run["job_id"])
     outcome = Outcome("interrupted", "released", f"released by {actor.name}: {reason}")
     if not close_lost(e, c, run, job, outcome, now):
@@ -517,6 +512,17 @@ def release(e: Engine, c: Connection, run: dict[str, Any], actor: Actor, reason:
     e.ledger.dialect.notify(c)
 
 
-def _final(run: dict[str, Any]) -> Conflict:
+def may_release(run: dict[str, Any]) -> None:
+    """Raises :class:`Conflict` for a run that no host holds."""
+    if run["state"] in _FINAL:
+        raise final_run(run)
+    if run["state"] != _RUNNING:
+        raise Conflict(
+            f"run {run['id']} is not held by any host", code="wrong_state", field="run", value=run["id"]
+        )
+
+
+def final_run(run: dict[str, Any]) -> Conflict:
+    """The answer to an order about a run that is final."""
     word = RunState(run["state"]).word
     return Conflict(f"run {run['id']} is final ({word})", code="run_final", field="run", value=run["id"])

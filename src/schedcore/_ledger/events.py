@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from schedcore._ledger.schema import events, jobs, marks, outbox
 
-__all__ = ["LEDGER", "Actor", "found", "guard", "history", "post", "record", "record_many", "tail"]
+__all__ = ["LEDGER", "Actor", "found", "guard", "history", "of_run", "post", "record", "record_many", "tail"]
 
 LEDGER = 0
 
@@ -102,6 +102,12 @@ def history(c: sa.Connection, job_id: int, *, limit: int = 200, after: int = 0) 
         .limit(limit)
     )
     return [dict(r) for r in c.execute(query).mappings()][::-1]
+
+
+def of_run(c: sa.Connection, job_id: int, run_id: int) -> list[dict[str, Any]]:
+    """The events of a job that concern one run, in order."""
+    query = sa.select(events).where(events.c.job_id == job_id, events.c.run_id == run_id)
+    return [dict(r) for r in c.execute(query.order_by(events.c.number)).mappings()]
 
 
 def tail(c: sa.Connection, *, after: int = 0, limit: int = 200, newest: bool = False) -> list[dict[str, Any]]:

@@ -28,7 +28,9 @@ __all__ = [
     "insert",
     "lane",
     "lane_needs",
+    "last_slots",
     "listed",
+    "live_keys",
     "lock",
     "new_uid",
     "of_other_tz",
@@ -36,7 +38,9 @@ __all__ = [
     "redefine",
     "set_due",
     "similar",
+    "triggers",
     "update",
+    "with_definitions",
 ]
 
 Found = dict[str, Any]
@@ -125,10 +129,58 @@ def by_ids(c: sa.Connection, ids: Sequence[int]) -> dict[int, Found]:
     return {r["id"]: dict(r) for r in rows}
 
 
+def live_keys(c: sa.Connection, keys: Sequence[str]) -> dict[str, int]:
+    """Which of these keys live jobs have, each with the job's integer id."""
+    found: dict[str, int] = {}
+    for start in range(0, len(keys), 500):
+        query = sa.select(jobs.c.key, jobs.c.id).where(jobs.c.state != "retired")
+        found.update(c.execute(query.where(jobs.c.key.in_(keys[start : start + 500]))).tuples().all())
+    return found
+
+
+def triggers(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The stored triggers of jobs, of their definitions in force."""
+    query = sa.select(jobs.c.id, definitions.c.trigger).select_from(
+        jobs.join(
+            definitions,
+            sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
+        )
+    )
+    return dict(c.execute(query.where(jobs.c.id.in_(ids))).tuples().all())
+
+
+def last_slots(c: sa.Connection) -> int | None:
+    """The latest slot that any job has decided."""
+    return c.execute(sa.select(sa.func.max(due.c.last_slot))).scalar()
+
+
 def by_source(c: sa.Connection, source: str) -> dict[str, Found]:
     """All jobs of a source, retired ones too, by their external id."""
     rows = c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.source == source)).mappings()
     return {r["external_id"]: dict(r) for r in rows}
+
+
+def with_definitions(c: sa.Connection, source: str, *, lock: bool = False) -> dict[str, Found]:
+    """As :func:`by_source`, each job with its definition in force under ``current``; one query for all.
+
+    ``lock`` locks every one of them, in the order of their ids.
+    """
+    if lock and c.dialect.name != "sqlite":
+        mine = sa.select(jobs.c.id).where(jobs.c.source == source)
+        c.execute(
+            sa.select(due.c.job_id).where(due.c.job_id.in_(mine)).order_by(due.c.job_id).with_for_update()
+        )
+    texts = [column.label("d_" + column.name) for column in definitions.c]
+    joined = _JOINED.join(
+        definitions, sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition)
+    )
+    query = sa.select(*_WIDE, *texts).select_from(joined).where(jobs.c.source == source).order_by(jobs.c.id)
+    found: dict[str, Found] = {}
+    for row in c.execute(query).mappings():
+        job = {name: value for name, value in row.items() if not name.startswith("d_")}
+        job["current"] = {name[2:]: value for name, value in row.items() if name.startswith("d_")}
+        found[job["external_id"]] = job
+    return found
 
 
 def listed(
