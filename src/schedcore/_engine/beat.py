@@ -46,6 +46,7 @@ def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) 
     try:
         with e.ledger.write(c):
             done.now = e.ledger.times.now(c)
+            e.sample(done.now)
             if finishes:
                 settling.settle_batch(e, c, finishes, done.now)
             if claims:

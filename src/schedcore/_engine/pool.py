@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 __all__ = ["Pool"]
@@ -44,6 +44,15 @@ class Pool:
         """Tell the workers to end after what they do now; does not wait."""
         for _ in self._threads:
             self._items.put(None)
+
+    def take_back(self) -> list[Any]:
+        """Items handed over that no worker has begun."""
+        items: list[Any] = []
+        try:
+            while True:
+                items.append(self._items.get_nowait())
+        except Empty:
+            return [item for item in items if item is not None]
 
     def join(self, timeout_s: float) -> None:
         """Wait for those that still count."""

@@ -147,6 +147,7 @@ class Engine:
         self.folder = folder
         self.name = name
         self.instant = now
+        self.sample: Callable[[int], object] = lambda now: None
         self.compiler = Compiler(toolbox, settings.policies)
         self.counters = Counters()
         self.inbox: SimpleQueue[Finish | None] = SimpleQueue()

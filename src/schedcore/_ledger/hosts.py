@@ -15,6 +15,7 @@ __all__ = [
     "announce",
     "announce_kinds",
     "beat",
+    "bury",
     "foreign",
     "give_lease",
     "known_kinds",
@@ -152,3 +153,9 @@ def live_kinds(c: sa.Connection, now: int) -> set[str]:
         hosts.c.state == "live", hosts.c.beat_at.is_not(None), hosts.c.beat_at > now - 3 * hosts.c.beat_every
     )
     return {kind for text in c.execute(query).scalars() for kind in orjson.loads(text)}
+
+
+def bury(c: sa.Connection, ids: Sequence[int], now: int) -> None:
+    """Hosts of an earlier boot that no longer move are dead."""
+    dead = {"state": "dead", "stopped_at": now}
+    c.execute(sa.update(hosts).where(hosts.c.id.in_(ids), hosts.c.state == "live").values(**dead))

@@ -30,6 +30,7 @@ __all__ = [
     "listed",
     "lock",
     "new_uid",
+    "of_other_tz",
     "open_definition",
     "redefine",
     "set_due",
@@ -199,7 +200,7 @@ def lane(c: sa.Connection, needs: str) -> int:
 
 def lane_needs(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
     """The needs of lanes."""
-    return dict(c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids))))
+    return dict(c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids))).tuples().all())
 
 
 def due_row(c: sa.Connection, job_id: int) -> list[Any]:
@@ -228,3 +229,19 @@ def redefine(c: sa.Connection, job_id: int, number: int, values: Mapping[str, An
     """Set columns of a definition that was opened in this very transaction."""
     where = (definitions.c.job_id == job_id, definitions.c.number == number)
     c.execute(sa.update(definitions).where(*where).values(**values))
+
+
+def of_other_tz(c: sa.Connection, version: str) -> list[int]:
+    """Active jobs on a wall clock whose definition was made with other zone data."""
+    query = (
+        sa.select(jobs.c.id)
+        .select_from(
+            jobs.join(
+                definitions,
+                sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
+            )
+        )
+        .where(jobs.c.state == "active", definitions.c.tz_version != version)
+        .where(sa.not_(definitions.c.trigger.contains('"kind":"every"')))
+    )
+    return list(c.execute(query.order_by(jobs.c.id)).scalars())
