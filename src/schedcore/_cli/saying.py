@@ -10,7 +10,18 @@ from schedcore._cli.ending import BAD, warn
 from schedcore._cli.front import Front
 from schedcore.domain.clock import parse_text
 
-__all__ = ["GOOD", "changes", "code_of", "done", "instant", "local", "run_line", "runs_table", "slots", "warnings"]
+__all__ = [
+    "GOOD",
+    "changes",
+    "code_of",
+    "done",
+    "instant",
+    "local",
+    "run_line",
+    "runs_table",
+    "slots",
+    "warnings",
+]
 
 GOOD = frozenset({"succeeded", "no_op"})
 """The states that a waiting command takes for a good end."""
@@ -53,7 +64,9 @@ def slots(front: Front, found: Sequence[Mapping[str, Any]], zone: str, now: int)
     rows = []
     for slot in found:
         at = instant(slot["utc"])
-        rows.append((slot["utc"], times.there(at, front.tz or zone), times.left(at, now), slot.get("note") or ""))
+        rows.append(
+            (slot["utc"], times.there(at, front.tz or zone), times.left(at, now), slot.get("note") or "")
+        )
     columns = 4 if any(row[3] for row in rows) else 3
     answer.table(("UTC", "LOCAL", "LEFT", "NOTE")[:columns], [row[:columns] for row in rows])
 
@@ -93,7 +106,9 @@ def run_line(found: Mapping[str, Any]) -> str:
     """A run in one sentence."""
     reason = f" ({found['reason']})" if found.get("reason") else ""
     took = times.length(found.get("duration_ms"))
-    return f"run {found['id']} of {found['key']}: {found['state']}{reason}" + (f" after {took}" if took else "")
+    return f"run {found['id']} of {found['key']}: {found['state']}{reason}" + (
+        f" after {took}" if took else ""
+    )
 
 
 def code_of(found: Mapping[str, Any]) -> int:

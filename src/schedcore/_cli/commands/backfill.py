@@ -34,7 +34,9 @@ def command(
     with front.control() as control:
         found = control.backfill(job, from_, to, limit=limit, reason=reason, dry_run=True)
         if not dry_run and found["opened"]:
-            if not sure(front, f"open {found['opened']} runs of {found.get('key', job)}, from {from_} to {to}"):
+            if not sure(
+                front, f"open {found['opened']} runs of {found.get('key', job)}, from {from_} to {to}"
+            ):
                 return BAD
             found = control.backfill(job, from_, to, limit=limit, reason=reason)
         elif not dry_run:

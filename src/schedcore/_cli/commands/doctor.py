@@ -27,7 +27,11 @@ def command(front: Front, since: str) -> int:
         answer.emit({"ok": not bad, "findings": found})
     else:
         for finding in found:
-            sign = click.style("bad ", fg="red") if finding["level"] == "bad" else click.style("note", fg="yellow")
+            sign = (
+                click.style("bad ", fg="red")
+                if finding["level"] == "bad"
+                else click.style("note", fg="yellow")
+            )
             click.echo(f"{sign}  {escape(finding['check'])}: {escape(finding['what'])}")
             if finding.get("remedy"):
                 answer.line(f"      {finding['remedy']}")

@@ -49,5 +49,3 @@ def command(front: Front, everything: bool) -> None:
 
 def _names(kinds: object) -> list[str]:
     return [str(kind["kind"] if isinstance(kind, dict) else kind) for kind in kinds or ()]  # type: ignore[attr-defined]
-
-

@@ -47,4 +47,6 @@ def tell(front: Front, event: dict[str, object], job: str = "") -> None:
     answer.line(f"{saying.local(front, event, 'at')}  {number}  {job}{event['action']}{run} by {who}{reason}")
     told = event.get("changes")
     if isinstance(told, dict) and event["action"] != "create":
-        saying.changes({name: pair for name, pair in told.items() if isinstance(pair, list) and len(pair) == 2})
+        saying.changes(
+            {name: pair for name, pair in told.items() if isinstance(pair, list) and len(pair) == 2}
+        )

@@ -19,7 +19,9 @@ __all__ = ["command"]
 @job_argument
 @click.option("--wait", is_flag=True, help="Print what it writes, and exit with its outcome.")
 @click.option("--timeout", type=click.FloatRange(0), metavar="SECONDS", help="With --wait: how long at most.")
-@click.option("--overlap", type=click.Choice(["parallel"]), help="Run even beside a live run; it is recorded.")
+@click.option(
+    "--overlap", type=click.Choice(["parallel"]), help="Run even beside a live run; it is recorded."
+)
 @reason_option
 @dry_run_option
 def command(

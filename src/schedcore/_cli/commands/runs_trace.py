@@ -31,7 +31,9 @@ def command(front: Front, run: int) -> None:
         ended = attempt.get("outcome") or "running"
         took = times.length(attempt.get("duration_ms")) or "-"
         started = saying.local(front, attempt, "started_at")
-        answer.line(f"  attempt {attempt['number']}  {started}  {ended} after {took} on {attempt.get('host')}")
+        answer.line(
+            f"  attempt {attempt['number']}  {started}  {ended} after {took} on {attempt.get('host')}"
+        )
     for event in found.get("events") or ():
         tell(front, event)
     for name in ("retries", "children"):

@@ -51,5 +51,3 @@ def _text(value: Any, now: int) -> str:
     if isinstance(value, list):
         return "; ".join(_text(each, now) for each in value)
     return value if isinstance(value, str) else json.dumps(value)
-
-

@@ -27,7 +27,11 @@ def command(front: Front, job: str, time: str) -> None:
         answer.emit(found)
         return
     answer.line(str(found["sentence"]))
-    told = [("definition", found.get("definition")), ("by", found.get("actor")), ("reason", found.get("reason"))]
+    told = [
+        ("definition", found.get("definition")),
+        ("by", found.get("actor")),
+        ("reason", found.get("reason")),
+    ]
     if found.get("run"):
         told.append(("run", found["run"] if not isinstance(found["run"], dict) else found["run"].get("id")))
     answer.fields([(name, value) for name, value in told if value is not None and not front.quiet])
