@@ -64,11 +64,10 @@ class Layers:
 
     def lay(self, path: tuple[str, ...], value: Any, origin: str) -> None:
         """Put a value over what is there; tables are merged, everything else is replaced."""
-        if isinstance(value, Mapping):
-            if len(path) == 0 or value:
-                for name, part in value.items():
-                    self.lay((*path, str(name)), part, origin)
-                return
+        if isinstance(value, Mapping) and (value or not path):
+            for name, part in value.items():
+                self.lay((*path, str(name)), part, origin)
+            return
         node = self.tree
         for name in path[:-1]:
             below = node.get(name)

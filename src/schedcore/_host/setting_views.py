@@ -78,7 +78,7 @@ def schema() -> dict[str, Any]:
         else:
             top[key] = says
     top["jobs"] = RAW["jobs"]
-    top["plugins"]["additionalProperties"] = RAW["plugins"]["additionalProperties"]
+    top["plugins"].update(RAW["plugins"])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Settings of schedcore",

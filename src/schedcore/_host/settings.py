@@ -18,6 +18,7 @@ from schedcore._host.setting_fields import FIELDS
 from schedcore._host.setting_layers import Layers, gather_layers
 from schedcore._host.setting_readers import Group, SecretSource, absolute, absolute_ledger
 from schedcore._host.setting_strangers import strangers
+from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Refused
 from schedcore.domain.policy import Policies
 from schedcore.domain.reading import whole
@@ -89,13 +90,6 @@ class Settings:
         """The folder that relative paths of the file are below: that of the file, else the working one."""
         return self.config.absolute().parent if self.config is not None else Path.cwd()
 
-    def group_limits(self) -> dict[str, tuple[int, int | None, int | None]]:
-        """Places, rate and window **in microseconds** of each group, as the ledger keeps them."""
-        return {
-            name: (group.places, group.rate, group.window * 1_000_000 if group.window else None)
-            for name, group in self.groups.items()
-        }
-
     def shown(self) -> dict[str, dict[str, Any]]:
         """Every setting with ``value`` and ``origin``, by dotted key; what may be secret is masked."""
         from schedcore._host.setting_views import shown
@@ -156,7 +150,7 @@ def examine(
 
 
 def to_engine(settings: Settings) -> EngineSettings:
-    """What the engine is told; windows of groups are in seconds there."""
+    """What the engine is told; windows of groups are in microseconds there, as in the ledger."""
     from schedcore._engine.state import EngineSettings
 
     return EngineSettings(
@@ -172,7 +166,10 @@ def to_engine(settings: Settings) -> EngineSettings:
         tags=frozenset(settings.tags),
         environment=settings.environment,
         output_max=settings.output_max,
-        groups=tuple((name, g.places, g.rate, g.window) for name, g in settings.groups.items()),
+        groups=tuple(
+            (name, g.places, g.rate, g.window * SECOND if g.window else None)
+            for name, g in settings.groups.items()
+        ),
         policies=settings.policies,
     )
 
