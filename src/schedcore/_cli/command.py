@@ -24,7 +24,9 @@ class Command(click.Command):
         write_options(self, ctx, formatter)
 
 
-def command(name: str, **attributes: Any) -> Callable[[Callable[..., int | None]], Command]:
+def command(
+    name: str, *, cls: type[Command] = Command, **attributes: Any
+) -> Callable[[Callable[..., int | None]], Command]:
     """Make a command of a function whose first argument is the :class:`Front`."""
 
     def make(function: Callable[..., int | None]) -> Command:
@@ -32,14 +34,15 @@ def command(name: str, **attributes: Any) -> Callable[[Callable[..., int | None]
         def callback(*args: Any, **given: Any) -> int | None:
             return function(Front.of(click.get_current_context()), *args, **given)
 
-        return click.command(name, cls=Command, **attributes)(callback)
+        return click.command(name, cls=cls, **attributes)(callback)
 
     return make
 
 
 def write_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
     """The options in two sections: the command's own, and those of all commands."""
-    own, shared = [], []
+    own: list[tuple[str, str]] = []
+    shared: list[tuple[str, str]] = []
     for param in command.get_params(ctx):
         if isinstance(param, click.Argument):
             continue

@@ -17,9 +17,7 @@ _FIELDS = ("name", "kind", "description", "owner", "scope", "labels", "toolset",
 def written(shown: Mapping[str, Any]) -> str:
     """The editable fields of a job, as ``show`` answers it."""
     order = {name: shown[name] for name in _FIELDS if shown.get(name)}
-    order |= {
-        name: told["value"] for name, told in shown["policies"].items() if told.get("origin") == "job"
-    }
+    order |= {name: told["value"] for name, told in shown["policies"].items() if told.get("origin") == "job"}
     order["trigger"] = shown["definition_text"]["trigger"] if "definition_text" in shown else shown["trigger"]
     order["payload"] = shown["payload"]
     head = f"# {shown['key']} ({shown['id']}). Save and close to change it; leave it as it is to change nothing.\n"

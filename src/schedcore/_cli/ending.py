@@ -39,9 +39,9 @@ def report(error: BaseException, given: Sequence[str]) -> int:
     where = f"{told['field']}: " if told["field"] else ""
     _write(click.style("error: ", fg="red", bold=True) + escape(f"{where}{told['message']}"))
     if told["hint"]:
-        _write("  try: " + escape(str(told["hint"])))
+        _write("  hint: " + escape(str(told["hint"])))
     if isinstance(error, click.UsageError) and error.ctx is not None and not told["hint"]:
-        _write(f"  try: {error.ctx.command_path} --help")
+        _write(f"  hint: {error.ctx.command_path} --help")
     if {"-v", "-vv", "--verbose"} & set(_options(given)):
         import traceback
 

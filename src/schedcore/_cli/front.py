@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,43 +41,39 @@ class Front:
         """The front of this call."""
         return ctx.find_root().ensure_object(cls)
 
+    def config_path(self) -> Path | None:
+        """The settings file that is read, if there is one."""
+        if self.config is not None:
+            return Path(self.config)
+        from schedcore._host.settings import default_config_path
+
+        return default_config_path(os.environ)
+
+    def overrides(self) -> dict[str, Any]:
+        """The settings that were given by options."""
+        return {"ledger": self.ledger} if self.ledger else {}
+
     def settings(self) -> Settings:
         """The settings, read once. Raises ``Refused`` for a file that cannot be read or holds a bad value."""
         if self._settings is None:
             from schedcore._host.settings import load
 
-            given = {"ledger": self.ledger}
-            overrides = {name: value for name, value in given.items() if value is not None}
-            self._settings = load(self.config, os.environ, overrides)
+            self._settings = load(self.config_path(), os.environ, self.overrides())
         settings: Settings = self._settings
         return settings
+
+    def zone(self) -> str:
+        """The zone of clock times that name none."""
+        return self.tz or self.settings().timezone
 
     @contextmanager
     def control(self, *, plugins: bool = False) -> Iterator[Control]:
         """Control on the ledger, without an engine; ``plugins`` where what they declare is needed."""
+        from schedcore._host.callers import caller
         from schedcore._host.doors import open_control
 
-        with open_control(self.settings(), actor(), load_plugins=plugins) as control:
+        with open_control(self.settings(), caller(os.environ), load_plugins=plugins) as control:
             yield control
-
-
-def actor() -> Any:
-    """Who gives orders here: the person logged in, or the run inside which this is called."""
-    from schedcore._host.control import Actor
-
-    if run := os.environ.get("SCHEDCORE_RUN"):
-        return Actor("run", run)
-    return Actor("person", _user(os.environ))
-
-
-def _user(env: Mapping[str, str]) -> str:
-    import getpass
-
-    name = env.get("SUDO_USER")
-    try:
-        return name or getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid()) if hasattr(os, "getuid") else "unknown"
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:

@@ -22,8 +22,10 @@ def complete_job(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
     def look() -> None:
         try:
+            from schedcore._host.completing import job_keys
+
             with redirect_stderr(StringIO()):
-                found.extend(front.keys(incomplete))
+                found.extend(job_keys(front.settings(), incomplete))
         except Exception:  # whatever it is, a shell that completes must not hear of it
             return
 

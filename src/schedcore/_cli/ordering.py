@@ -41,7 +41,9 @@ def job_fields(function: F) -> F:
     options = (
         click.option("--cron", metavar="EXPR", help='Slots by a cron expression: "0 9 * * 1-5".'),
         click.option("--every", metavar="DURATION", help="One slot each so often: 30m, 2h."),
-        click.option("--at", metavar="INSTANT", help="A single slot: 2026-11-01T09:30, with or without offset."),
+        click.option(
+            "--at", metavar="INSTANT", help="A single slot: 2026-11-01T09:30, with or without offset."
+        ),
         click.option("--in", "in_", metavar="DURATION", help="A single slot, this far from now: 30m."),
         click.option("--zone", metavar="ZONE", help="The zone of its clock times, such as Europe/Berlin."),
         click.option("--kind", metavar="KIND", help="The kind of work; script by default."),
@@ -63,7 +65,11 @@ def job_fields(function: F) -> F:
 
 
 def fields_given(
-    ctx: click.Context, schedule: str | None, sets: tuple[str, ...], payload: str | None, **options: str | None
+    ctx: click.Context,
+    schedule: str | None,
+    sets: tuple[str, ...],
+    payload: str | None,
+    **options: str | None,
 ) -> dict[str, Any]:
     """The fields that were given, by their names in a job file. Raises ``Refused``."""
     given: dict[str, Any] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import signal
 import socket
 import sys
@@ -50,26 +51,47 @@ class Systemd:
 
 
 class Signals:
-    """Ctrl-C and TERM: the first asks to stop, the second stops at once."""
+    """Ctrl-C and TERM: the first asks to stop, the second stops at once.
+
+    The handler takes no lock that whoever waits may hold: it counts, and the wake-up socket ends the wait.
+    """
 
     def __init__(self) -> None:
-        self.asked = threading.Event()
         self.hurry = threading.Event()
         self.number: int | None = None
+        self._ear, self._mouth = socket.socketpair()
+
+    @property
+    def asked(self) -> bool:
+        """Was there a signal?"""
+        return self.number is not None
+
+    def wait(self, seconds: float) -> bool:
+        """Sleep, at most so long; answers whether there was a signal."""
+        if not self.asked:
+            select.select([self._ear], [], [], max(0.0, seconds))
+        return self.asked
 
     def _heard(self, number: int, frame: object) -> None:
-        (self.hurry if self.asked.is_set() else self.asked).set()
-        self.number = self.number or number
+        if self.number is None:
+            self.number = number
+        else:
+            self.hurry.set()  # nobody waits on it: it is looked at
 
     @contextmanager
     def watched(self) -> Iterator[Signals]:
         """Listen to both, until the block ends."""
+        self._mouth.setblocking(False)
+        wakeup = signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
         former = {number: signal.signal(number, self._heard) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield self
         finally:
             for number, handler in former.items():
                 signal.signal(number, handler)
+            signal.set_wakeup_fd(wakeup)
+            self._ear.close()
+            self._mouth.close()
 
 
 def close_memory() -> bool:

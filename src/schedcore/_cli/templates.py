@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["CONFIG", "SCRIPT"]
 
-CONFIG = '''\
+CONFIG = """\
 # Settings of schedcore. Every setting has a default; `schedcore config show` says what holds, and why.
 # `schedcore config check` reads this file without starting anything.
 
@@ -44,7 +44,7 @@ timeout = "30s"
 attempts = 2                            # at most this often, 60 s apart
 catch_up = "run_once"                   # after a pause of the machine: run_once, skip or all
 unchecked = "an example"                # instead of: assert = "test -s /path/to/what/it/makes"
-'''
+"""
 
 SCRIPT = """\
 #!/bin/sh

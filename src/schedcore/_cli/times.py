@@ -28,7 +28,7 @@ def beside(us: int | None, zone: str) -> str | None:
 def span(us: int) -> str:
     """A length in its two largest units: ``3m20s``."""
     seconds = abs(us) // SECOND
-    parts = []
+    parts: list[str] = []
     for size, unit in _UNITS:
         count, seconds = divmod(seconds, size)
         if count or parts:

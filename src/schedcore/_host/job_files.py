@@ -52,7 +52,9 @@ class Declared:
         if isinstance(jobs, Mapping):
             pairs: Iterable[tuple[Any, Any]] = jobs.items()
         elif isinstance(jobs, list | tuple):
-            pairs = ((job.get("key", job.get("id")) if isinstance(job, Mapping) else None, job) for job in jobs)
+            pairs = (
+                (job.get("key", job.get("id")) if isinstance(job, Mapping) else None, job) for job in jobs
+            )
         else:
             pairs = ((None, jobs),)
         for number, (key, order) in enumerate(pairs):

@@ -96,25 +96,22 @@ class Masked(logging.Filter):
         mask = self._masker().text
         record.msg, record.args = mask(record.getMessage()), None
         if record.exc_info and record.exc_info[1] is not None:
+            told = _masked(record.exc_info[1], mask)
             record.exc_text = None
-            record.exc_info = _masked(record.exc_info, mask)  # type: ignore[assignment]
+            record.exc_info = (type(told), told, record.exc_info[2])
         for name in CONTEXT:
             if isinstance(value := getattr(record, name, None), str):
                 setattr(record, name, mask(value))
         return True
 
 
-class _Told(Exception):
-    """An error as the log tells it: its text is masked, its kind is not lost."""
-
-
-def _masked(info: object, mask: Callable[[str], str]) -> object:
-    kind, error, trace = info  # type: ignore[misc]
+def _masked(error: BaseException, mask: Callable[[str], str]) -> BaseException:
+    """The error as the log may tell it: the same, or one of its name with its text masked."""
     said = mask(str(error))
     if said == str(error):
-        return info
-    told = type(kind.__name__, (_Told,), {})(said)
-    return type(told), told, trace
+        return error
+    told: BaseException = type(type(error).__name__, (Exception,), {})(said)
+    return told
 
 
 class Repeats(logging.Filter):

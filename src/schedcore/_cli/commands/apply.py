@@ -83,7 +83,7 @@ def _tell(front: Front, found: dict[str, Any], *, diff: bool) -> None:
     for job in found["rejects"]:
         for error in job["errors"]:
             where = ".".join(part for part in (job["key"], error.get("field")) if part)
-            hint = f" (try: {error['hint']})" if error.get("hint") else ""
+            hint = f" ({error['hint']})" if error.get("hint") else ""
             answer.note(f"refused: {where}: {error['message']}{hint}")
     if found.get("would_retire"):
         keys = ", ".join(_key(job) for job in found["would_retire"])

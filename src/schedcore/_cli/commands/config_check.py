@@ -9,7 +9,6 @@ from schedcore._cli import answer
 from schedcore._cli.command import command as make
 from schedcore._cli.ending import BAD, USAGE, warn
 from schedcore._cli.front import Front
-from schedcore.domain.errors import SchedcoreError
 
 __all__ = ["command"]
 
@@ -38,7 +37,7 @@ def command(front: Front) -> int:
         where = f"{fault['field']}: " if fault["field"] else ""
         answer.line(f"{where}{fault['message']}")
         if fault["hint"]:
-            answer.line(f"  try: {fault['hint']}")
+            answer.line(f"  hint: {fault['hint']}")
     for warning in warnings:
         warn(warning)
     if not faults and not front.quiet:
@@ -67,10 +66,13 @@ def _jobs(settings: Any) -> list[dict[str, Any]]:
 
 
 def _plugins(settings: Any) -> list[dict[str, Any]]:
+    """The plugins that are off although they were wanted, and what the settings say of none."""
     from schedcore._host.plugins import gather
 
+    plugins = gather(settings)
+    told = [(f"plugins.{one.name}", one.error or "it failed") for one in plugins.faults()]
+    told += [("plugins", warning) for warning in plugins.warnings]
     return [
-        {"code": "plugin_fault", "message": str(what), "field": f"plugins.{who}", "value": None, "hint": None}
-        for who, what in gather(settings).faults
-        if not isinstance(what, SchedcoreError) or True
+        {"code": "plugin_fault", "message": what, "field": field, "value": None, "hint": None}
+        for field, what in told
     ]

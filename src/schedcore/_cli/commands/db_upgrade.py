@@ -18,8 +18,9 @@ def command(front: Front, dry_run: bool) -> None:
 
     A host does so by itself when it starts.
     """
-    with front.ledger_as_it_is() as control:
-        found = control.upgrade(dry_run=dry_run)
+    from schedcore._host.upgrading import upgrade
+
+    found = upgrade(front.settings(), dry_run=dry_run)
     if front.json:
         answer.emit(found)
     elif found["before"] == found["after"]:

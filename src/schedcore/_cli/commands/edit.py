@@ -26,7 +26,9 @@ __all__ = ["command"]
 @click.argument("schedule", required=False)
 @job_fields
 @click.option("--unset", multiple=True, metavar="FIELD", help="Take a field away, so that its default holds.")
-@click.option("--editor", is_flag=True, help="Write the whole job as a file and open it in $VISUAL or $EDITOR.")
+@click.option(
+    "--editor", is_flag=True, help="Write the whole job as a file and open it in $VISUAL or $EDITOR."
+)
 @reason_option
 @dry_run_option
 def command(

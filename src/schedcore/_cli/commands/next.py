@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from schedcore._cli import answer, times
+from schedcore._cli import answer, saying, times
 from schedcore._cli.command import command as make
 from schedcore._cli.front import Front
-from schedcore._cli.job_argument import job_option
+from schedcore._cli.job_argument import complete_job
 from schedcore.domain.clock import text
 from schedcore.domain.describe import describe
 from schedcore.domain.duration import bare_duration_hint
@@ -22,7 +22,7 @@ __all__ = ["command"]
 
 
 @make("next")
-@click.argument("what", metavar="[JOB | EXPRESSION]", required=False, shell_complete=job_option)
+@click.argument("what", metavar="[JOB | EXPRESSION]", required=False, shell_complete=complete_job)
 @click.option("--every", metavar="DURATION", help="Instead of a job: an interval, such as 2h.")
 @click.option("--at", metavar="INSTANT", help="Instead of a job: a single instant.")
 @click.option("--in", "in_", metavar="DURATION", help="Instead of a job: a single instant, this far ahead.")
@@ -60,8 +60,8 @@ def command(
     from schedcore._host.now import now
 
     options = {"every": every, "at": at, "in": in_}
-    given = {name: value for name, value in options.items() if value} or {kind_of(str(what)): what}
-    zone = front.tz or "UTC"
+    given = {name: value for name, value in options.items() if value} or {kind_of(str(what)): str(what)}
+    zone = front.zone()
     start = now() if after is None else times.read_instant(after, zone, "--after")
     trigger = Trigger.parse(given, now_us=start, default_zone=zone, past_ok=True, field="")
     show(front, trigger, preview(trigger, start, n, lang=front.lang), now())
@@ -93,5 +93,41 @@ def _is_expression(what: str) -> bool:
     return " " in what.strip() or what.startswith("@") or kind_of(what) == "at"
 
 
-def _of_job(front: Front, job: str, after: str | None, n: int, *down: Any) -> None:
-    raise NotImplementedError
+def _of_job(
+    front: Front, job: str, after: str | None, n: int, down_from: str | None, up_at: str | None
+) -> None:
+    if (down_from is None) != (up_at is None):
+        raise click.UsageError("--down-from and --up-at go together")
+    with front.control() as control:
+        if down_from is not None and up_at is not None:
+            _tell_down(front, control.down(job, down_from, up_at))
+            return
+        found = control.next(job, zone=front.tz, after=after, n=n)
+    if front.json:
+        answer.emit({"slots": found["slots"]})
+        return
+    from schedcore._host.now import now
+
+    answer.line(str(found["trigger"]))
+    if found.get("note"):
+        answer.note(str(found["note"]))
+    if found["slots"]:
+        saying.slots(front, found["slots"], str(found.get("zone") or "UTC"), now())
+    else:
+        answer.note("there is no further slot")
+
+
+def _tell_down(front: Front, found: dict[str, Any]) -> None:
+    if front.json:
+        answer.emit(found)
+        return
+    for run in found["runs"]:
+        late = ", late" if run.get("late") else ""
+        answer.line(f"would run      {run['utc']}  {run['local']}  starts {run['starts_at']}{late}")
+    for row in found["skipped"]:
+        to = "" if row["first"] == row["last"] else f" to {row['last']}"
+        answer.line(f"would be skipped  {row['first']}{to}  {row['slots']} slots: {row['reason']}")
+    if not found["runs"] and not found["skipped"]:
+        answer.line("no slot falls into that time")
+    if found.get("next"):
+        answer.line(f"after that: {found['next']}")
