@@ -18,7 +18,6 @@ from schedcore._engine.state import Engine, Finish
 from schedcore._ledger import events, groups, jobs
 from schedcore._ledger import runs as rows
 from schedcore._ledger.events import Actor
-from schedcore.domain.clock import SECOND
 from schedcore.domain.run import RunState, RunTrigger
 from schedcore.domain.settle import Settled, settle
 
@@ -118,7 +117,7 @@ def _settle_rest(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
     changed = {job_id: n for job_id, n in streaks.items() if before.get(job_id) != n}
     rows.write_streaks(c, changed)
     for finish, decided in after:
-        _breaker(e, c, finish, decided, known, now)
+        _breaker(e, c, finish, decided, now)
     return frozenset(f.claimed.run_id for f, decided in after if decided.state is RunState.QUEUED)
 
 
@@ -166,31 +165,19 @@ def _breaker(
     c: Connection,
     finish: Finish,
     decided: Settled,
-    known: dict[int, tuple[int, int | None, str]],
     now: int,
 ) -> None:
     job = finish.claimed.job
     actor = Actor(e.name, "machine")
     if decided.opens_breaker:
-        again = None
-        if job.policies.breaker_cooldown and job.trigger is not None:
-            after = now + job.policies.breaker_cooldown * SECOND
-            again = job.trigger.next(after - 1)
-        state = known.get(job.job_id, (0, None, "active"))[2]
         log.warning("job %s: %d failed in a row; paused (%s)", job.key, decided.streak, decided.opens_breaker)
-        if state == "active":
-            moves.pause(
-                e.ledger, c, job.job_id, actor, decided.opens_breaker, now, breaker_at=now, next_run_at=again
-            )
-        else:  # a probe that failed: open again for the same time
-            jobs.lock(c, job.job_id)
-            jobs.update(c, job.job_id, breaker_at=now, updated_at=now)
-            jobs.set_due(c, job.job_id, next_run_at=again)
+        was_probe = bool(finish.claimed.probe)
+        moves.open_breaker(e, c, job.job_id, job, decided.opens_breaker, now, was_probe=was_probe)
         events.post(c, now, "job.breaker", [(job.job_id, finish.claimed.run_id)])
     elif decided.closes_breaker:
         locked = jobs.lock(c, job.job_id)
         if locked["state"] == "paused" and locked["breaker_at"] is not None:
-            moves.resume(e.ledger, c, locked, actor, "its probe succeeded", now)
+            moves.resume(e, c, locked, actor, "its probe succeeded", now)
 
 
 def _end_jobs(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) -> None:

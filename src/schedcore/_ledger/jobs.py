@@ -22,12 +22,15 @@ __all__ = [
     "close_definition",
     "definition",
     "definition_at",
+    "definitions_since",
     "due_row",
     "find",
     "insert",
     "lane",
     "lane_needs",
+    "last_slots",
     "listed",
+    "live_keys",
     "lock",
     "new_uid",
     "of_other_tz",
@@ -35,6 +38,7 @@ __all__ = [
     "redefine",
     "set_due",
     "similar",
+    "triggers",
     "update",
 ]
 
@@ -63,18 +67,30 @@ def insert(c: sa.Connection, values: Mapping[str, Any]) -> int:
     try:
         return int(c.execute(sa.insert(jobs).values(**values).returning(jobs.c.id)).scalar_one())
     except sa.exc.IntegrityError as error:
-        raise Conflict(
-            f"a live job has the key {values['key']!r} already",
-            code="key_taken",
-            field="key",
-            value=values["key"],
-            hint=f"edit it with `schedcore edit {values['key']}`, or remove it first",
-        ) from error
+        raise _taken(error, values) from error
 
 
 def update(c: sa.Connection, job_id: int, **values: Any) -> None:
-    """Write the named columns of one job, and no others (L-06)."""
-    c.execute(sa.update(jobs).where(jobs.c.id == job_id).values(**values))
+    """Write the named columns of one job, and no others (L-06). Raises :class:`Conflict` for a taken key."""
+    try:
+        c.execute(sa.update(jobs).where(jobs.c.id == job_id).values(**values))
+    except sa.exc.IntegrityError as error:
+        key = sa.select(jobs.c.key).where(jobs.c.id == job_id)
+        given = values if "key" in values or c.dialect.name != "sqlite" else {"key": c.execute(key).scalar()}
+        raise _taken(error, given) from error
+
+
+def _taken(error: sa.exc.IntegrityError, values: Mapping[str, Any]) -> Conflict:
+    if any(name in str(error.orig) for name in ("uq_jobs_source", "jobs.source")):
+        what = f"{values.get('external_id')!r} of source {values.get('source')!r}"
+        return Conflict(f"{what} has a job already", code="external_id_taken", field="external_id")
+    return Conflict(
+        f"a live job has the key {values.get('key', 'it had')!r} already",
+        code="key_taken",
+        field="key",
+        value=values.get("key"),
+        hint="edit that job, or remove it first",
+    )
 
 
 def lock(c: sa.Connection, job_id: int) -> Found:
@@ -110,6 +126,31 @@ def by_ids(c: sa.Connection, ids: Sequence[int]) -> dict[int, Found]:
     """Jobs by their integer ids."""
     rows = c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.id.in_(ids))).mappings()
     return {r["id"]: dict(r) for r in rows}
+
+
+def live_keys(c: sa.Connection, keys: Sequence[str]) -> dict[str, int]:
+    """Which of these keys live jobs have, each with the job's integer id."""
+    found: dict[str, int] = {}
+    for start in range(0, len(keys), 500):
+        query = sa.select(jobs.c.key, jobs.c.id).where(jobs.c.state != "retired")
+        found.update(c.execute(query.where(jobs.c.key.in_(keys[start : start + 500]))).tuples().all())
+    return found
+
+
+def triggers(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The stored triggers of jobs, of their definitions in force."""
+    query = sa.select(jobs.c.id, definitions.c.trigger).select_from(
+        jobs.join(
+            definitions,
+            sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
+        )
+    )
+    return dict(c.execute(query.where(jobs.c.id.in_(ids))).tuples().all())
+
+
+def last_slots(c: sa.Connection) -> int | None:
+    """The latest slot that any job has decided."""
+    return c.execute(sa.select(sa.func.max(due.c.last_slot))).scalar()
 
 
 def by_source(c: sa.Connection, source: str) -> dict[str, Found]:
@@ -176,6 +217,13 @@ def definition_at(c: sa.Connection, job_id: int, instant: int) -> Found | None:
     )
     row = c.execute(query).mappings().one_or_none()
     return dict(row) if row else None
+
+
+def definitions_since(c: sa.Connection, job_id: int, instant: int) -> list[Found]:
+    """The definitions that held at an instant or later, in order."""
+    ends = sa.or_(definitions.c.valid_to.is_(None), definitions.c.valid_to > instant)
+    query = sa.select(definitions).where(definitions.c.job_id == job_id, ends).order_by(definitions.c.number)
+    return [dict(r) for r in c.execute(query).mappings()]
 
 
 def set_due(c: sa.Connection, job_id: int, **values: Any) -> None:

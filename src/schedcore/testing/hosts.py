@@ -104,7 +104,9 @@ class StandingHost:
 
     # -- a few orders and reads, so that stories stay short ------------------------------------------
 
-    def add(self, key: str, *, kind: str = "noop", payload: Mapping[str, Any] | None = None, **fields: Any) -> int:
+    def add(
+        self, key: str, *, kind: str = "noop", payload: Mapping[str, Any] | None = None, **fields: Any
+    ) -> int:
         """Create a job; answers its integer id."""
         order = JobOrder.parse(
             {"key": key, "kind": kind, "payload": dict(payload or {}), **fields},

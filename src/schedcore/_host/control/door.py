@@ -56,7 +56,7 @@ class Control:
         self.actor = actor
         self.timezone = timezone
         self.every_floor = every_floor
-        self.kinds = kinds or dict
+        self.kinds = kinds or (lambda: engine.toolbox.triggers)
         self.validate = validate
         self.faults = tuple(faults)
         self.sleep = sleep
