@@ -152,7 +152,8 @@ class Engine:
         self.counters = Counters()
         self.inbox: SimpleQueue[Finish | None] = SimpleQueue()
         self.running: dict[int, Claimed] = {}
-        self.busy = 0
+        self.leaving = 0
+        self.served: dict[int, int] = {}
         self.host_id = 0
         self.write_number = 0
         self.guard = Guard()
@@ -193,8 +194,8 @@ class Engine:
         return min(self.settings.claim_ahead, int(self.settings.workers * 0.020 / max(took, 1e-6)))
 
     def room(self, kind: str) -> int:
-        """How many more runs of this kind may be claimed now."""
-        return max(0, self.settings.workers + self.ahead(kind) - len(self.running))
+        """How many more runs of this kind may be claimed now; those this turn settles have left."""
+        return max(0, self.settings.workers + self.ahead(kind) - len(self.running) + self.leaving)
 
     def measured(self, kind: str, seconds: float) -> None:
         """One attempt of this kind took so long; slow ones weigh at once, quick ones little by little."""
