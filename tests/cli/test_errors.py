@@ -40,11 +40,11 @@ def test_each_kind_of_error_has_its_exit_code(
 
 
 def test_an_error_says_field_message_and_hint(cli: Cli):
-    told = cli("next", "0 25 * * *")
+    told = cli("next", "--every", "30")
 
     assert told.code == 2
     assert told.out == ""
-    assert told.err.startswith("error: cron: ")
+    assert told.err.startswith("error: every: ")
     assert "\n  hint: " in told.err
 
 

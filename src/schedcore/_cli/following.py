@@ -19,20 +19,25 @@ if TYPE_CHECKING:
 __all__ = ["follow", "print_new"]
 
 
-def follow(front: Front, control: Control, run: int, timeout: float | None) -> int:
+def follow(front: Front, control: Control, run: str, timeout: float | None) -> int:
     """Print what a run writes until it is final; answers the exit code of its outcome.
 
     With ``--json`` nothing of its output is printed, only the run, once.
     """
     until = None if timeout is None else time.monotonic() + timeout
-    offset, over = 0, False
-    while not front.json and not over:
+    offset, printed = 0, False
+    while not front.json:
         found = control.logs(run, offset=offset)
-        offset, over = found["offset"], found["final"]
-        print_new(found)
-        if until is not None and time.monotonic() >= until:
+        in_file = found["where"] == "file"
+        if found["text"] and (in_file or (found["final"] and not printed)):
+            print_new(found)
+            printed = True
+        if in_file:
+            offset = found["offset"]
+        more = in_file and bool(found["text"])
+        if (found["final"] and not more) or (until is not None and time.monotonic() >= until):
             break
-        if not over:
+        if not more:
             control.sleep(0.2)
     left = None if until is None else max(0.0, until - time.monotonic())
     ended = control.wait(run, left)

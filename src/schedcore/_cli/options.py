@@ -14,7 +14,7 @@ __all__ = ["dry_run", "job", "listing", "reason", "run"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 job = click.argument("job", shell_complete=complete_job)
-run = click.argument("run", type=click.IntRange(1))
+run = click.argument("run")
 dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
 reason = click.option("--reason", metavar="TEXT", help="Why; it is kept with the order.")
 

@@ -40,7 +40,7 @@ def local(front: Front, found: Mapping[str, Any], name: str, zone: str | None = 
     if front.tz or zone:
         return times.there(at, front.tz or zone or "UTC")
     given = found.get(f"{name}_local")
-    return str(given).replace("T", " ") if given else times.there(at, "UTC")
+    return str(given).partition(" ")[0].replace("T", " ") if given else times.there(at, "UTC")
 
 
 def done(front: Front, found: Mapping[str, Any], sentence: str) -> None:

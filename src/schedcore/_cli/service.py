@@ -60,6 +60,7 @@ class Signals:
         self.hurry = threading.Event()
         self.number: int | None = None
         self._ear, self._mouth = socket.socketpair()
+        self._mouth.setblocking(False)
 
     @property
     def asked(self) -> bool:
@@ -67,10 +68,19 @@ class Signals:
         return self.number is not None
 
     def wait(self, seconds: float) -> bool:
-        """Sleep, at most so long; answers whether there was a signal."""
+        """Sleep, at most so long, until a signal or a :meth:`wake`; answers whether there was a signal."""
         if not self.asked:
-            select.select([self._ear], [], [], max(0.0, seconds))
+            woken, _, _ = select.select([self._ear], [], [], max(0.0, seconds))
+            if woken:
+                self._ear.recv(4096)
         return self.asked
+
+    def wake(self) -> None:
+        """End a wait; from any thread."""
+        try:
+            self._mouth.send(b"\0")
+        except OSError:  # full, so that the wait ends anyhow; or closed, so that nobody waits
+            pass
 
     def _heard(self, number: int, frame: object) -> None:
         if self.number is None:
@@ -81,7 +91,6 @@ class Signals:
     @contextmanager
     def watched(self) -> Iterator[Signals]:
         """Listen to both, until the block ends."""
-        self._mouth.setblocking(False)
         wakeup = signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
         former = {number: signal.signal(number, self._heard) for number in (signal.SIGINT, signal.SIGTERM)}
         try:

@@ -24,7 +24,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "history": "Show who changed a job, when and why.",
         "backfill": "Run the slots of a past period that got no run.",
         "apply": "Make the jobs what a file declares.",
-        "export": "Write jobs as a job file, or history as JSON lines.",
+        "export": "Write the ledger as JSON lines.",
     },
     "Runs": {
         "runs list": "List runs, newest first.",
@@ -48,7 +48,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
     "Ledger": {
         "db upgrade": "Bring the ledger to this version's schema.",
-        "db check": "Check the ledger's schema, file and settings.",
+        "db check": "Check whether the ledger is whole.",
         "db stats": "Count what is in the ledger.",
         "events tail": "Print the newest events, and follow them.",
     },

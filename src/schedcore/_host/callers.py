@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from schedcore._ledger.events import Actor
 
-__all__ = ["caller"]
+__all__ = ["caller", "source"]
 
 
 def caller(env: Mapping[str, str]) -> Actor:
@@ -20,3 +20,8 @@ def caller(env: Mapping[str, str]) -> Actor:
     except (KeyError, OSError):  # a container may have no name for its user
         name = f"uid {os.getuid()}"
     return Actor(name[:100], "person")
+
+
+def source(name: str) -> Actor:
+    """A source of jobs as the actor of its orders."""
+    return Actor(name, "source")

@@ -63,7 +63,11 @@ def command(
     given = {name: value for name, value in options.items() if value} or {kind_of(str(what)): str(what)}
     zone = front.zone()
     start = now() if after is None else times.read_instant(after, zone, "--after")
-    trigger = Trigger.parse(given, now_us=start, default_zone=zone, past_ok=True, field="")
+    try:
+        trigger = Trigger.parse(given, now_us=start, default_zone=zone, past_ok=True, field="")
+    except Refused as error:
+        error.field = (error.field or "").lstrip(".") or None
+        raise
     show(front, trigger, preview(trigger, start, n, lang=front.lang), now())
 
 

@@ -12,7 +12,7 @@ __all__ = ["command"]
 
 @make("attempts")
 @run_argument
-def command(front: Front, run: int) -> None:
+def command(front: Front, run: str) -> None:
     """List the attempts of a run."""
     with front.control() as control:
         found = control.attempts(run)

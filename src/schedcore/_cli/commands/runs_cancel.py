@@ -18,7 +18,7 @@ __all__ = ["command"]
 @run_argument
 @reason_option
 @dry_run_option
-def command(front: Front, run: int, reason: str | None, dry_run: bool) -> int | None:
+def command(front: Front, run: str, reason: str | None, dry_run: bool) -> int | None:
     """Stop a run.
 
     One that waits ends cancelled at once; one that runs is asked to end, and killed 10 s later. A --reason

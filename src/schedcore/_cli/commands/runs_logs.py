@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from schedcore._cli import answer
@@ -10,26 +13,35 @@ from schedcore._cli.following import print_new
 from schedcore._cli.front import Front
 from schedcore._cli.options import run as run_argument
 
+if TYPE_CHECKING:
+    from schedcore._host.control import Control
+
 __all__ = ["command"]
 
 
 @make("logs")
 @run_argument
 @click.option("-f", "--follow", is_flag=True, help="Until the run is final.")
-def command(front: Front, run: int, follow: bool) -> None:
+def command(front: Front, run: str, follow: bool) -> None:
     """Print what a run wrote.
 
     The whole of it lies on the host that ran it; elsewhere the last 8 KiB are shown, and that host is named.
     """
     with front.control() as control:
-        looks = control.follow_logs(run) if follow else iter([control.logs(run)])
-        for found in looks:
+        for found in control.follow_logs(run) if follow else _whole(control, run):
             if front.json:
                 answer.emit(found)
-            elif found["where"] == "file":
-                print_new(found)
-            elif not follow or found["final"]:
-                for name in ("stdout_tail", "stderr_tail"):
-                    print_new({"text": found.get(name)})
-            if found.get("note") and not front.json:
+                continue
+            print_new(found)
+            if found.get("note"):
                 answer.note(str(found["note"]))
+
+
+def _whole(control: Control, run: str) -> Iterator[dict[str, Any]]:
+    """All that is there now, piece by piece."""
+    found = control.logs(run)
+    yield found
+    while found["where"] == "file" and found["text"]:
+        found = control.logs(run, offset=found["offset"])
+        if found["text"]:
+            yield found

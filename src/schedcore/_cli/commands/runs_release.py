@@ -18,7 +18,7 @@ __all__ = ["command"]
 @run_argument
 @reason_option
 @dry_run_option
-def command(front: Front, run: int, reason: str | None, dry_run: bool) -> int | None:
+def command(front: Front, run: str, reason: str | None, dry_run: bool) -> int | None:
     """Take a run from a host that is dead.
 
     It ends interrupted. If its host lives after all, its work goes on beside whatever runs next: use cancel

@@ -22,7 +22,7 @@ __all__ = ["command"]
 @reason_option
 @dry_run_option
 def command(
-    front: Front, run: int, wait: bool, timeout: float | None, reason: str | None, dry_run: bool
+    front: Front, run: str, wait: bool, timeout: float | None, reason: str | None, dry_run: bool
 ) -> int | None:
     """Run a final run's job again, linked to it.
 

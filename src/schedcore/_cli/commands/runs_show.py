@@ -17,7 +17,7 @@ _TAILS = ("stdout_tail", "stderr_tail")
 
 @make("show")
 @run_argument
-def command(front: Front, run: int) -> None:
+def command(front: Front, run: str) -> None:
     """Show everything about a run."""
     with front.control() as control:
         found = control.run_show(run)

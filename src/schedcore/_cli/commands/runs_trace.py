@@ -13,7 +13,7 @@ __all__ = ["command"]
 
 @make("trace")
 @run_argument
-def command(front: Front, run: int) -> None:
+def command(front: Front, run: str) -> None:
     """Show the events of a run in order.
 
     What it retries, what came of it, its attempts, and the orders that concern it.

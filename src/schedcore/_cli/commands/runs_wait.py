@@ -16,7 +16,7 @@ __all__ = ["command"]
 @make("wait")
 @run_argument
 @click.option("--timeout", type=click.FloatRange(0), metavar="SECONDS", help="How long at most.")
-def command(front: Front, run: int, timeout: float | None) -> int:
+def command(front: Front, run: str, timeout: float | None) -> int:
     """Wait until a run is final.
 
     The exit code is that of its outcome: 0 for succeeded and no_op, 1 for the others, 124 when it takes
