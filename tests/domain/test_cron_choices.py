@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.domain.moments import firings, utc
 
@@ -122,7 +122,7 @@ def spans(draw: st.DrawFn) -> tuple[int, int]:
     return after, after + draw(st.integers(0, 3 * DAY)) - draw(st.sampled_from([0, 0, 1, DAY]))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(crons(), spans())
 def test_counting_and_looking_back_agree_with_walking(cron: Cron, span: tuple[int, int]):
     after, until = span
@@ -138,7 +138,7 @@ def test_counting_and_looking_back_agree_with_walking(cron: Cron, span: tuple[in
         assert cron.newest(after, until, n) == walked[max(len(walked) - n, 0) :][:n]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(crons(), spans())
 def test_every_firing_is_found_from_just_before_it_and_from_nowhere_later(cron: Cron, span: tuple[int, int]):
     slot = cron.next(span[0])

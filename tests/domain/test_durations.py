@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schedcore.domain.duration import bare_duration_hint, duration_text, parse_duration
@@ -110,6 +110,7 @@ def test_a_bare_duration_gets_both_ways_to_write_it():
     assert bare_duration_hint("2026-11-01T09:00") is None
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 366 * 86_400))
 def test_the_short_form_is_read_back(seconds: int):
     assert parse_duration(duration_text(seconds)) == seconds

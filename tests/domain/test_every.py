@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.domain.moments import firings, utc
 
@@ -100,6 +100,7 @@ def test_an_anchor_is_a_whole_millisecond():
         Every(60, 1)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(1, 400 * 86_400),
     st.integers(0, 10**12).map(lambda ms: ms * 1000),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.domain.moments import firings, utc
 
+from schedcore.domain import errors
 from schedcore.domain.clock import DAY, HOUR, SECOND
 from schedcore.domain.cron import parse_cron
 from schedcore.domain.errors import Refused
@@ -186,6 +187,20 @@ def test_fault_T33_a_long_list_within_the_cap_is_taken_and_beyond_it_refused():
         cron(longest + " " * 4)
 
 
+def test_fault_T33_no_near_name_is_looked_for_behind_a_long_one(monkeypatch: pytest.MonkeyPatch):
+    def never(*_: object, **__: object) -> list[str]:
+        raise AssertionError("it was compared")
+
+    monkeypatch.setattr(errors, "get_close_matches", never)
+    for data in (
+        {"cron": "0 9 * * *", "z" * 10_000: 1},
+        {"kind": "z" * 10_000, "text": ""},
+        {"zone": "z" * 10_000},
+    ):
+        with pytest.raises(Refused):
+            Trigger.parse({"text": "0 9 * * *", **data} if "zone" in data else data, now_us=0)
+
+
 def test_fault_T33_refusing_reads_a_long_text_not_at_all(monkeypatch: pytest.MonkeyPatch):
     class Long(str):
         __slots__ = ()
@@ -203,7 +218,7 @@ def test_fault_T33_refusing_reads_a_long_text_not_at_all(monkeypatch: pytest.Mon
             Trigger.parse({kind: Long("0 9 * * *")}, now_us=0)
 
 
-def test_fault_X_a_fifty_year_search_ends():
+def test_a_search_of_fifty_years_ends():
     rare = parse_cron("0 0 * 2 1#5", "America/New_York")
 
     assert rare.next(utc("2072-03-01")) == utc("2112-02-29T05:00")

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.domain.moments import firings, utc
 
@@ -389,7 +389,7 @@ TRIGGERS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TRIGGERS, st.integers(-3 * DAY, 120 * DAY), st.integers(0, 4 * DAY), st.integers(0, 9))
 def test_a_trigger_is_one_rising_line_of_slots(made: Trigger, shift: int, length: int, n: int):
     after = NOW + shift

@@ -93,12 +93,12 @@ def test_a_hostile_text_is_judged_in_linear_time():
         "http://",
         "/proc/",
     ):
-        text = piece * (256 * 1024 // len(piece))
-        began = time.perf_counter()
+        text = piece * (128 * 1024 // len(piece))
+        began = time.process_time()
 
         judge([], (), text)
 
-        assert time.perf_counter() - began < 3, piece
+        assert time.process_time() - began < 2, piece
 
 
 def test_the_words_that_matched_are_bounded():

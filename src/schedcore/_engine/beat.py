@@ -116,7 +116,7 @@ def _open_and_claim(e: Engine, c: Connection, done: Turn) -> None:
         opened_queued |= seen > len(got)
         done.more |= seen >= e.settings.batch or (seen >= room > len(got))
     if opened_queued:
-        _claim_opened(e, c, done, lanes, lease_end)
+        queued = _claim_opened(e, c, done, lanes, lease_end)
     _claim_late(e, c, done, queued, lanes, lease_end)
     done.next_at = _nearest(e, c, now, due, queued, changed=bool(claimed) or opened_queued)
 
@@ -127,13 +127,16 @@ def _served(e: Engine, done: Turn, lane: int, got: list[Claimed]) -> None:
         e.served[lane] = e.clocks.boot()
 
 
-def _claim_opened(e: Engine, c: Connection, done: Turn, lanes: dict[int, Needs], lease_end: int) -> None:
-    """What was queued in this very transaction may start in it too, if there is room (groups, gates)."""
+def _claim_opened(
+    e: Engine, c: Connection, done: Turn, lanes: dict[int, Needs], lease_end: int
+) -> list[list[int | None]]:
+    """What was queued in this very transaction may start in it too, if there is room; answers the queue's heads."""
     left = False
-    for lane, present, _ in e.ledger.hot.heads(c, "queued"):
-        if present is None or present > done.now:
+    queued: list[list[int | None]] = e.ledger.hot.heads(c, "queued")
+    for lane, present, _ in queued:
+        if lane is None or present is None or present > done.now:
             continue
-        needs = lanes.get(lane) or _lanes(e, c, [lane])[lane]
+        needs = lanes[lane]
         room = e.room(needs.kind) - len(done.claimed)
         if room > 0 and e.fits(needs):
             got, seen = claiming.claim_present(e, c, lane, needs, done.now, lease_end, room)
@@ -143,6 +146,7 @@ def _claim_opened(e: Engine, c: Connection, done: Turn, lanes: dict[int, Needs],
             left = True
     if left:
         e.ledger.dialect.notify(c)  # another host may have a free worker
+    return queued
 
 
 def _claim_late(
@@ -165,7 +169,7 @@ def _claim_late(
         if e.fits(needs) and e.room(needs.kind) > len(done.claimed):
             got = claiming.claim_late(e, c, lane, needs, done.now, lease_end)  # type: ignore[arg-type]
             if got:
-                done.claimed += got
+                _served(e, done, lane, got)  # type: ignore[arg-type]
                 e.pace.began(done.now)
                 return
 

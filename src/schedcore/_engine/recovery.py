@@ -85,7 +85,7 @@ def close_lost(
     compiled = e.compiler.of([key], lambda keys: e.ledger.hot.definitions(c, keys))[key]
     limit, decided = 300, None
     if not isinstance(compiled, Exception):
-        limit = compiled.policies.timeout
+        limit = compiled.limit
         decided = settle(
             outcome,
             attempt=run["attempts"],

@@ -109,6 +109,7 @@ def _settle_rest(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
             was_probe=bool(item.probe),
             stderr_tail=(finish.stderr_tail or "")[-_STDERR:],
         )
+        finish.decided = decided
         streaks[job_id] = decided.streak
         after.append((finish, decided))
         written.append(_row(finish, decided))

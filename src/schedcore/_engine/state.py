@@ -93,8 +93,17 @@ class Finish:
     """How an attempt ended, on its way back to the ledger."""
 
     __slots__ = (
-        "assert_exit", "assert_ms", "assert_output", "claimed", "finished_at", "outcome", "output_ref", "started_at",
-        "stderr_tail", "stdout_tail",
+        "assert_exit",
+        "assert_ms",
+        "assert_output",
+        "claimed",
+        "decided",
+        "finished_at",
+        "outcome",
+        "output_ref",
+        "started_at",
+        "stderr_tail",
+        "stdout_tail",
     )  # fmt: skip
 
     def __init__(self, claimed: Claimed, outcome: Outcome, started_at: int, finished_at: int) -> None:
@@ -105,6 +114,7 @@ class Finish:
         self.stdout_tail: str | None = None
         self.stderr_tail: str | None = None
         self.output_ref: str | None = None
+        self.decided: Any = None
         self.assert_exit: int | None = None
         self.assert_ms: int | None = None
         self.assert_output: str | None = None

@@ -117,6 +117,8 @@ class Compiled:
     creator_kind: str
     digest: str
     jittered: bool
+    limit: int
+    """Seconds one attempt may take: the payload's own word, where its executor reads one, else the policy's."""
     plain: bool
     """Nothing but room stands between a due slot of this job and its start."""
 
@@ -174,6 +176,20 @@ class Compiler:
         """The policies that hold here for a stored text."""
         return self._policies(text, kind)
 
+    def _limit(self, job: Compiled) -> int:
+        declared = self._toolbox.executors.get(job.kind)
+        if declared is None or declared[1].limit_of is None:
+            return job.policies.timeout
+        model = declared[1].payload
+        payload = orjson.loads(job.payload)
+        try:
+            own = declared[1].limit_of(
+                payload if isinstance(model, Mapping) else model.model_validate(payload)
+            )
+        except Exception:  # the run itself will say what is wrong with the payload
+            return job.policies.timeout
+        return own or job.policies.timeout
+
     def _compile(self, row: list[Any]) -> Compiled | Exception:
         job = Compiled()
         job.job_id, job.number, job.uid, job.key, job.kind = row[0], row[1], row[2], row[3], row[4]
@@ -184,6 +200,7 @@ class Compiler:
             job.policies = self._policies(row[6], job.kind)
         except Exception as error:  # whatever storage holds, it stays with this job (G16)
             return error
+        job.limit = self._limit(job)
         job.jittered = job.trigger is not None and job.trigger.jitter > 0
         job.plain = (
             not job.policies.groups

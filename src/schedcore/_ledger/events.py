@@ -71,7 +71,7 @@ def record_many(c: sa.Connection, rows: Sequence[dict[str, Any]]) -> int:
     if LEDGER in ids and c.dialect.name == "postgresql":
         c.exec_driver_sql("select pg_advisory_xact_lock(727002)")  # job 0 has no row of ``due`` to lock
     query = sa.select(events.c.job_id, sa.func.max(events.c.number)).where(events.c.job_id.in_(ids))
-    last: dict[int, int] = dict(c.execute(query.group_by(events.c.job_id)).tuples().all())
+    last: dict[int, int] = dict(c.execute(query.group_by(events.c.job_id)).all())
     numbered = []
     for row in rows:
         number = last.get(row["job_id"], 0) + 1

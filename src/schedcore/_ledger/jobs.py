@@ -248,7 +248,7 @@ def lane(c: sa.Connection, needs: str) -> int:
 
 def lane_needs(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
     """The needs of lanes."""
-    return dict(c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids))).tuples().all())
+    return dict(c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids))).all())
 
 
 def due_row(c: sa.Connection, job_id: int) -> list[Any]:
