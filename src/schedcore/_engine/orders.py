@@ -69,7 +69,7 @@ def _json(value: Any) -> str:
 def _extra(order: JobOrder, before: str | None = None) -> dict[str, Any]:
     """Our own fields of ``extra``; what a newer version wrote there stays (L-06)."""
     extra = {name: getattr(order, name) for name in ("description", "notify", "deliver_to")}
-    extra["relative"] = order.appointed.relative
+    extra |= {"relative": order.appointed.relative, "declared": order.state}
     kept = {name: value for name, value in orjson.loads(before or "{}").items() if name not in extra}
     return kept | {name: value for name, value in extra.items() if value is not None}
 

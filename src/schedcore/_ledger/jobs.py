@@ -40,6 +40,7 @@ __all__ = [
     "similar",
     "triggers",
     "update",
+    "with_definitions",
 ]
 
 Found = dict[str, Any]
@@ -157,6 +158,29 @@ def by_source(c: sa.Connection, source: str) -> dict[str, Found]:
     """All jobs of a source, retired ones too, by their external id."""
     rows = c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.source == source)).mappings()
     return {r["external_id"]: dict(r) for r in rows}
+
+
+def with_definitions(c: sa.Connection, source: str, *, lock: bool = False) -> dict[str, Found]:
+    """As :func:`by_source`, each job with its definition in force under ``current``; one query for all.
+
+    ``lock`` locks every one of them, in the order of their ids.
+    """
+    if lock and c.dialect.name != "sqlite":
+        mine = sa.select(jobs.c.id).where(jobs.c.source == source)
+        c.execute(
+            sa.select(due.c.job_id).where(due.c.job_id.in_(mine)).order_by(due.c.job_id).with_for_update()
+        )
+    texts = [column.label("d_" + column.name) for column in definitions.c]
+    joined = _JOINED.join(
+        definitions, sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition)
+    )
+    query = sa.select(*_WIDE, *texts).select_from(joined).where(jobs.c.source == source).order_by(jobs.c.id)
+    found: dict[str, Found] = {}
+    for row in c.execute(query).mappings():
+        job = {name: value for name, value in row.items() if not name.startswith("d_")}
+        job["current"] = {name[2:]: value for name, value in row.items() if name.startswith("d_")}
+        found[job["external_id"]] = job
+    return found
 
 
 def listed(

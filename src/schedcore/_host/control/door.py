@@ -424,7 +424,7 @@ class Control:
         """
         from schedcore._host.control import db
 
-        return db.events(self, after=after, limit=limit)
+        return db.events_of(self, after=after, limit=limit)
 
     def follow_events(self, *, after: int | None = None, every: float = 0.5) -> Iterator[Answer]:
         """:meth:`events` for ever, one by one."""

@@ -148,6 +148,7 @@ def stored_order(job: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]
         "labels": orjson.loads(job["labels"] or "{}"),
     }
     data |= {n: extra[n] for n in ("description", "notify", "deliver_to") if extra.get(n) is not None}
+    data["state"] = extra.get("declared") or "active"
     if job["why_so"]:
         data["reason"] = job["why_so"]
     return data | _policies(current)
