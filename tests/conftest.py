@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import pg
+from tests.outside.installing import install
 
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Ledger
@@ -125,3 +126,9 @@ def host(ledger: Ledger, clock: ManualClock, tmp_path: Path) -> Iterator[Standin
     standing = StandingHost(ledger, clock, tmp_path / "state")
     yield standing
     standing.stop()
+
+
+@pytest.fixture(scope="session")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for ``PYTHONPATH`` with the plugins of ``tests/outside/`` installed in it."""
+    return install(tmp_path_factory.mktemp("outside"))

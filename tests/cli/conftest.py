@@ -113,7 +113,7 @@ def search_path() -> str:
 
 
 @pytest.fixture
-def ledger(cli: Cli) -> Cli:
+def schedcore(cli: Cli) -> Cli:
     """The same as ``cli``, with a ledger made."""
     assert cli("db", "upgrade").code == 0
     return cli

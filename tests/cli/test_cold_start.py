@@ -69,7 +69,7 @@ def test_the_completion_of_a_command_imports_click_and_metadata_only(home: Path)
     assert names & HEAVY == set()
 
 
-def test_the_completion_of_a_job_needs_no_more_than_the_driver(home: Path, ledger: Cli):
+def test_the_completion_of_a_job_needs_no_more_than_the_driver(home: Path, schedcore: Cli):
     asked = {"_SCHEDCORE_COMPLETE": "bash_complete", "COMP_WORDS": "schedcore show b", "COMP_CWORD": "2"}
 
     names = imported([], home / "modules.json", asked)
@@ -86,9 +86,9 @@ def test_an_expression_needs_no_ledger(home: Path):
 
 @pytest.mark.parametrize("words", [["list"], ["status"], ["next", "backup"]], ids=" ".join)
 def test_reading_commands_import_no_orm_no_alembic_no_models_and_no_rich(
-    words: list[str], home: Path, ledger: Cli
+    words: list[str], home: Path, schedcore: Cli
 ):
-    added = ledger("add", "backup", "0 9 * * *", "--", "/bin/true")
+    added = schedcore("add", "backup", "0 9 * * *", "--", "/bin/true")
     assert added.code == 0, added.err
 
     names = imported(words, home / "modules.json")

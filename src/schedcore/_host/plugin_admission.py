@@ -55,8 +55,8 @@ def admit(manager: pluggy.PluginManager, candidate: Candidate) -> Any:
         raise PluginFault(f"it is registered already, as {manager.get_name(plugin)!r}", code="given_twice")
     manager.register(plugin, name=candidate.name)
     try:
-        manager.check_pending()
         _check_spelling(plugin)
+        manager.check_pending()
         for name, function in implementations(manager, plugin).items():
             if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
                 raise PluginFault(f"{name} is async", hint="hooks declare; write def, not async def")
@@ -123,11 +123,16 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _check_spelling(plugin: Any) -> None:
-    """A function named as a hook and not marked would be passed over in silence."""
+    """A function named as a hook and not marked, or marked and named otherwise, would do nothing in silence."""
     for name in dir(plugin):
-        if not name.startswith(f"{PROJECT}_"):
-            continue
         function = inspect.getattr_static(plugin, name)
-        if inspect.isroutine(function) and not hasattr(function, _MARK):
-            hint = "write @hookimpl above it" if name in HOOKS else nearest(name, set(HOOKS))
-            raise PluginFault(f"{name} is not marked as a hook", code="misspelt_hook", hint=hint)
+        marked = getattr(function, _MARK, None)
+        if isinstance(marked, dict):
+            hook = marked.get("specname") or name
+            if hook not in HOOKS and not marked.get("optionalhook"):
+                hint = nearest(hook, set(HOOKS)) or "`schedcore plugins hooks` lists all"
+                raise PluginFault(f"there is no hook {hook}", code="misspelt_hook", hint=hint)
+        elif name in HOOKS and inspect.isroutine(function):
+            raise PluginFault(
+                f"{name} is not marked as a hook", code="misspelt_hook", hint="write @hookimpl above it"
+            )

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-import importlib_metadata
-
+from schedcore._host.entry_points import points, source
 from schedcore._host.settings import Settings
 from schedcore.domain.errors import nearest
 
@@ -86,21 +85,10 @@ def not_found(name: str, known: set[str]) -> str:
     return f"no such plugin is installed{f' ({near})' if near else ''}"
 
 
-def found() -> list[Candidate]:
-    """The installed plugins, by name and distribution. Reads the metadata of all distributions: ask once."""
-    return sorted(
-        (
-            Candidate(
-                point.name,
-                point.load,
-                point.dist.name if point.dist else None,
-                point.dist.version if point.dist else None,
-                point.value,
-            )
-            for point in importlib_metadata.entry_points(group=GROUP)
-        ),
-        key=lambda one: (one.name, one.distribution or ""),
-    )
+def found() -> tuple[list[Candidate], list[str]]:
+    """The installed plugins, by name and distribution, and a warning for each whose metadata cannot be read."""
+    installed, faults = points(GROUP)
+    return [Candidate(one.name, one.load, *source(one), value=one.value) for one in installed], faults
 
 
 def given(plugins: Iterable[Any], installed: Iterable[Candidate]) -> list[Candidate]:
@@ -125,7 +113,7 @@ def given(plugins: Iterable[Any], installed: Iterable[Candidate]) -> list[Candid
 
 def commands() -> list[str]:
     """The names of the commands that plugins bring; nothing is imported."""
-    return sorted({point.name for point in importlib_metadata.entry_points(group=COMMANDS)})
+    return sorted({point.name for point in points(COMMANDS)[0]})
 
 
 def _name(plugin: Any) -> str:

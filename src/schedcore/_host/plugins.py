@@ -124,7 +124,7 @@ def gather(settings: Settings, plugins: Iterable[Any] = (), env: Mapping[str, st
     the report.
     """
     env = os.environ if env is None else env
-    installed = found()
+    installed, unread = found()
     by_hand = given(plugins, installed)
     own = Candidate(BUILT_IN, lambda: SettingsSecrets(settings, env), DISTRIBUTION, __version__)
     choice = Choice.of(settings, env)
@@ -151,7 +151,7 @@ def gather(settings: Settings, plugins: Iterable[Any] = (), env: Mapping[str, st
         toolbox,
         tuple(one.report() for one in met),
         trigger_kinds,
-        (*choice.strangers(names), *strange, *idle),
+        (*unread, *choice.strangers(names), *strange, *idle),
     )
 
 

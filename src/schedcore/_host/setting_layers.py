@@ -168,12 +168,19 @@ def _singles(env: Mapping[str, str], layers: Layers) -> Iterator[tuple[tuple[str
             yield tuple(_OURS[name].split(".")), _value(env[name], _OURS[name]), name
         elif name not in _NO_SETTING and not name.startswith(_NO_SETTINGS):
             # A typo must not pass in silence, and a variable of somebody else must not stop the start.
-            if near := nearest(name, set(_OURS)):
+            if near := _nearest(name):
                 layers.faults.append(
                     Refused("there is no such setting", code="unknown_field", field=name, hint=near)
                 )
             else:
                 layers.warnings.append(f"{name} is no setting and was not read")
+
+
+def _nearest(name: str) -> str | None:
+    """The nearest setting; what all variables begin with would make any two look alike."""
+    shorts = {one.removeprefix(SINGLE) for one in _OURS}
+    near = nearest(name.removeprefix(SINGLE), shorts)
+    return near.replace("'", f"'{SINGLE}", 1) if near else None
 
 
 def _value(raw: str, key: str) -> Any:

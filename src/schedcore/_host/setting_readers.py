@@ -58,13 +58,14 @@ class SecretSource:
 
 def mask_url(text: str) -> str:
     """The text with the password of a URL masked, even one with ``@`` or ``/`` in it."""
-    return Masker().text(re.sub(r"(://[^:/@?\s]*:)[^?\s]*@", r"\1***@", text))
+    return Masker().text(re.sub(r"(://[^:/@?\s]*:)[^?\s]*@", r"\1[masked:password]@", text))
 
 
 def read_ledger(value: Any, field: str) -> str:
     """A URL of SQLAlchemy; what it names is asked when it is opened."""
     if not isinstance(value, str) or not _SCHEME.match(value):
-        shown = mask_url(value) if isinstance(value, str) else value
+        # What was meant cannot be told, so neither can what of it is a password.
+        shown = "[masked]" if "@" in str(value) else value
         hint = "such as 'sqlite:////var/lib/schedcore/ledger.db' or 'postgresql://user@host/name'"
         raise wrong(f"{shown!r} is not the URL of a ledger", field, shown, "ledger_url", hint)
     return value

@@ -15,10 +15,12 @@ from schedcore.domain.policy import Policies
 if TYPE_CHECKING:
     from schedcore._host.settings import Settings
 
-__all__ = ["schema", "shown"]
+__all__ = ["holds_secret", "masked", "schema", "shown"]
 
 MASK = "[masked]"
 _SECRET = re.compile(r"(?:pass(?:word|wd|phrase)?|secret|token|credential|auth|api_?key|dsn|private)", re.I)
+_SOURCES = frozenset({"secret", "env", "file", "credential"})
+"""What a reference to a secret is written with: ``token = {env = "NAME"}``."""
 _REFERENCE = re.compile(r"_(?:env|file|credential|secret|name|days|seconds|url)$", re.IGNORECASE)
 
 
@@ -48,14 +50,30 @@ def shown(settings: Settings) -> dict[str, dict[str, Any]]:
 
 
 def masked(name: str, value: Any) -> Any:
-    """The value of a plugin's key, masked where its name says that it is a secret."""
+    """The value of a plugin's key, masked where its name, or that of a table around it, says it is a secret."""
     if isinstance(value, Mapping):
-        return {key: masked(key, part) for key, part in value.items()}
-    if _SECRET.search(name) and not _REFERENCE.search(name) and not isinstance(value, bool | int):
-        return MASK
+        below = name if _secret(name) else ""
+        return {
+            key: masked(key if _secret(key) or key in _SOURCES else below or key, part)
+            for key, part in value.items()
+        }
     if isinstance(value, list):
         return [masked(name, part) for part in value]
+    if _secret(name) and not isinstance(value, bool | int):
+        return MASK
     return _plain(value)
+
+
+def _secret(name: str) -> bool:
+    return bool(_SECRET.search(name)) and not _REFERENCE.search(name) and name not in _SOURCES
+
+
+def holds_secret(settings: Settings) -> bool:
+    """Is a value that :func:`shown` masks in the settings file itself?"""
+    file = str(settings.config)
+    if settings.origin.get("ledger") == file and mask_url(settings.ledger) != settings.ledger:
+        return True
+    return any(MASK in str(one["value"]) and one["origin"] == file for one in shown(settings).values())
 
 
 def schema() -> dict[str, Any]:
