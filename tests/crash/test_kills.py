@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,8 @@ from tests.crash.fleet import Fleet, ahead, no_lock_error
 from tests.crash.truth import faults
 
 SCRIPT = ("schedcore_script.plugin",)
-IN_A_RUN = [
-    point
-    for point in CRASH_POINTS
-    if point.partition(".")[0] not in {"migrate", "announce", "recover", "spool", "claim", "renew", "beat"}
-]
+IN_A_TURN = [p for p in CRASH_POINTS if p.partition(".")[0] in {"open", "settle", "commit", "work"}]
+AT_A_CLAIM = [p for p in CRASH_POINTS if p.partition(".")[0] in {"claim", "renew", "beat"}]
 
 
 def living(mark: str) -> list[int]:
@@ -35,13 +33,15 @@ def living(mark: str) -> list[int]:
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_report_r32_s13_fault_r19_a_host_killed_in_a_script_loses_nothing(fleet: Fleet, name: str) -> None:
     mark = f"mark-{fleet.folder.name}"
-    first = fleet.start("a", plugins=SCRIPT, lease=1.5)
-    fleet.add("long.per2", kind="script", every="2s", payload={"command": f"sleep 60; : {mark}", "shell": True})
+    first = fleet.start("a", plugins=SCRIPT, lease=1.2)
+    fleet.add(
+        "long.per2", kind="script", every="2s", payload={"command": f"sleep 60; : {mark}", "shell": True}
+    )
     assert until(lambda: living(mark))
 
     first.kill()
     killed = time.monotonic()
-    fleet.host(name, folder="a", plugins=SCRIPT, lease=1.5).start()
+    fleet.host(name, folder="a", plugins=SCRIPT, lease=1.2).start()
 
     assert until(lambda: not living(mark), 3)  # by its supervisor, whose note ends the wait of the next slot
     assert until(lambda: "interrupted" in fleet.words("long.per2"), 10)
@@ -53,63 +53,50 @@ def test_report_r32_s13_fault_r19_a_host_killed_in_a_script_loses_nothing(fleet:
     assert faults(fleet) == []
 
 
-@pytest.mark.parametrize("point", IN_A_RUN)
-def test_killed_at_this_point_the_ledger_is_true_and_every_slot_is_decided_once(
-    sqlite_fleet: Fleet, point: str
+@pytest.mark.parametrize("points", [IN_A_TURN, AT_A_CLAIM], ids=["turn", "claim"])
+def test_killed_at_each_step_in_turn_the_ledger_is_true_and_every_slot_is_decided_once(
+    fleets: Callable[[str], Fleet], points: list[str]
 ) -> None:
-    _killed_at(sqlite_fleet, f"{point}:2")
+    if points is IN_A_TURN:
+        points = [f"{point}:2" for point in points]
+    all_of_them = {point: fleets(point.partition(":")[0]) for point in points}
+    for point, fleet in all_of_them.items():
+        fleet.add("one.per1", every="1s")
+        fleet.add("two.per1", every="1s")
+        fleet.add("queued")
+        fleet.hand.control().run("queued")
+        fleet.host("doomed", environment={"SCHEDCORE_CRASH_AT": point}).begin()
+    for point, fleet in all_of_them.items():
+        assert fleet.hosts[0].join(10), f"it did not die at {point}"
+    assert told(all_of_them) == {}
+
+    decided = {point: len(fleet.runs()) for point, fleet in all_of_them.items()}
+    for fleet in all_of_them.values():
+        fleet.host("heir").begin()
+
+    for point, fleet in all_of_them.items():
+        assert until(lambda f=fleet, n=decided[point]: quiet(f, n + 2), 15), fleet.logs()
+    assert told(all_of_them) == {}
 
 
-@pytest.mark.parametrize("point", ["open.after", "commit.before", "commit.after", "settle.after"])
-def test_killed_at_this_point_the_same_holds_on_postgresql(postgres_fleet: Fleet, point: str) -> None:
-    _killed_at(postgres_fleet, f"{point}:2")
+def told(fleets: dict[str, Fleet]) -> dict[str, list[str]]:
+    found = {point: faults(fleet) for point, fleet in fleets.items()}
+    return {point: what for point, what in found.items() if what}
 
 
-def _killed_at(fleet: Fleet, crash: str) -> None:
-    keys = ["one.per1", "two.per1"]
-    for key in keys:
-        fleet.add(key, every="1s")
-    doomed = fleet.host("doomed", environment={"SCHEDCORE_CRASH_AT": crash}).begin()
-    assert doomed.join(10), f"it did not die at {crash}"
-    assert faults(fleet) == []
-
-    fleet.start("heir")
-
-    decided = len(fleet.runs())
-    assert until(lambda: _quiet(fleet, decided + 4), 12), fleet.logs()
-    assert faults(fleet) == []
-
-
-def _quiet(fleet: Fleet, at_least: int) -> bool:
+def quiet(fleet: Fleet, at_least: int) -> bool:
     """Is nothing left running by a dead host, and has the heir gone on?"""
     found = fleet.runs()
-    alive = [r for r in found if r["word"] == "running" and r["host"] == "doomed"]
+    alive = [r for r in found if r["word"] in {"running", "queued"} and r["host"] != "heir"]
     return len(found) >= at_least and not alive
 
 
-@pytest.mark.parametrize("point", ["claim.before", "claim.after", "renew.before", "renew.after", "beat.after"])
-def test_killed_while_it_claims_what_was_queued_or_renews_nothing_is_lost(sqlite_fleet: Fleet, point: str) -> None:
-    fleet = sqlite_fleet
-    fleet.add("queued")
-    fleet.hand.control().run("queued")
-    doomed = fleet.host("doomed", environment={"SCHEDCORE_CRASH_AT": point}).begin()
-    assert doomed.join(10)
-    assert faults(fleet) == []
-
-    fleet.start("heir")
-
-    assert fleet.final(1, 12) in (["succeeded"], ["interrupted"])
-    assert faults(fleet) == []
-
-
-@pytest.mark.parametrize("point", ["migrate.before", "migrate.after", "announce.after"])
-def test_killed_while_it_comes_in_the_next_host_comes_in_all_the_same(
-    memory_folder: Path, point: str
-) -> None:
+def test_killed_while_it_comes_in_the_next_host_comes_in_all_the_same(memory_folder: Path) -> None:
     fleet = Fleet(f"sqlite:///{memory_folder}/new/ledger.db", memory_folder)
     try:
-        doomed = fleet.host("doomed", environment={"SCHEDCORE_CRASH_AT": point}).begin()
-        assert doomed.join(10)
+        for n, point in enumerate(["migrate.before", "migrate.after", "announce.before", "announce.after"]):
+            doomed = fleet.host(f"doomed-{n}", environment={"SCHEDCORE_CRASH_AT": point}).begin()
+            assert doomed.join(10)
 
         fleet.start("heir")
 
@@ -139,13 +126,11 @@ def test_killed_while_it_takes_a_lost_run_the_next_judge_takes_it(sqlite_fleet: 
 
 def test_report_r74_a_run_that_kills_its_host_ends_after_its_attempts(sqlite_fleet: Fleet) -> None:
     fleet = sqlite_fleet
-    fleet.add(
-        "poison", at=ahead(0.1), payload={"dies": True}, on_lost="retry", attempts=3, retry_delay=1, timeout=1
-    )
+    fleet.add("poison", at=ahead(0.1), payload={"dies": True}, on_lost="retry", attempts=3, timeout=1)
 
     for n in range(3):
-        host = fleet.host(f"victim-{n}").begin()
-        assert host.join(15), f"attempt {n + 1} was not made\n{fleet.logs()}"
+        victim = fleet.host(f"victim-{n}").begin()
+        assert until(lambda: dead(victim, fleet), 15), f"attempt {n + 1} was not made\n{fleet.logs()}"  # noqa: B023
     fleet.start("last")
 
     assert fleet.final(1, 10) == ["interrupted"]
@@ -153,6 +138,11 @@ def test_report_r74_a_run_that_kills_its_host_ends_after_its_attempts(sqlite_fle
     assert (run["attempts"], run["reason"], run["gave_up"]) == (3, "lease_lost", 1)
     assert len(fleet.record("began")) == 3
     assert faults(fleet, effects_at_most=3) == []
+
+
+def dead(victim: HostProcess, fleet: Fleet) -> bool:
+    fleet.hurry()  # a further attempt waits for 5 s at least
+    return not victim.alive
 
 
 def test_50_kills_over_4_processes_on_one_file_lose_and_repeat_nothing(sqlite_fleet: Fleet) -> None:

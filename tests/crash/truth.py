@@ -15,17 +15,16 @@ _SECOND = 1_000_000
 
 def faults(fleet: Fleet, *, effects_at_most: int = 1) -> list[str]:
     """What is wrong with the ledger of a fleet; empty when it is true (I1 to I7, I16, I20)."""
+    record = fleet.record()  # first: what it acknowledges must be in the ledger that is read after it
     with fleet.hand.ledger.read() as c:
         rows = {t.name: [dict(r) for r in c.execute(sa.select(t)).mappings()] for t in _TABLES}
-        if fleet.hand.ledger.is_sqlite:
-            whole = c.exec_driver_sql("pragma integrity_check").scalar_one()
-        else:
-            whole = "ok"
+        look = "pragma integrity_check" if fleet.hand.ledger.is_sqlite else "select 'ok'"
+        whole = c.exec_driver_sql(look).scalar_one()
     told = [] if whole == "ok" else [f"integrity: {whole}"]
     for job in rows["jobs"]:
         told += _slots(job, rows)
     told += _attempts(rows)
-    told += _record(fleet, rows, effects_at_most)
+    told += _record(record, rows, effects_at_most)
     return told
 
 
@@ -40,7 +39,9 @@ def _slots(job: dict[str, Any], rows: dict[str, list[dict[str, Any]]]) -> list[s
     twice = [slot for slot, n in Counter(fired).items() if n > 1]
     if twice:
         told.append(f"{job['key']}: two runs for {twice}")
-    ranges = sorted((s["first_slot"], s["last_slot"], s["slots"]) for s in rows["skipped"] if s["job_id"] == job["id"])
+    ranges = sorted(
+        (s["first_slot"], s["last_slot"], s["slots"]) for s in rows["skipped"] if s["job_id"] == job["id"]
+    )
     decided = len(fired) + sum(n for _, _, n in ranges)
     last = max([*fired, *(b for _, b, _ in ranges)], default=None)
     if decided and mine["last_slot"] != last:
@@ -80,23 +81,26 @@ def _attempts(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
     return told
 
 
-def _record(fleet: Fleet, rows: dict[str, list[dict[str, Any]]], at_most: int) -> list[str]:
+def _record(record: list[dict[str, Any]], rows: dict[str, list[dict[str, Any]]], at_most: int) -> list[str]:
     """What was acknowledged is there, what was claimed was claimed once, and effects are counted outside."""
     told = []
+    said = {
+        what: [line for line in record if line["what"] == what] for what in ("started", "began", "finished")
+    }
     known = {(a["run_id"], a["number"]) for a in rows["attempts"]}
     states = {r["id"]: r["state"] for r in rows["runs"]}
-    claims = Counter((line["run"], line["attempt"]) for line in fleet.record("started"))
+    claims = Counter((line["run"], line["attempt"]) for line in said["started"])
     for (run, attempt), n in claims.items():
         if n > 1:
             told.append(f"run {run}, attempt {attempt} was claimed {n} times")
         if (run, attempt) not in known:
             told.append(f"run {run}, attempt {attempt} was acknowledged and is not in the ledger")
-    for line in fleet.record("finished"):
+    for line in said["finished"]:
         if line["again_at"] is None and states.get(line["run"], 0) in {0, 1, 2}:
             told.append(f"the end of run {line['run']} was acknowledged and is not in the ledger")
-    begun = Counter((line["run"], line["attempt"]) for line in fleet.record("began"))
+    begun = Counter((line["run"], line["attempt"]) for line in said["began"])
     told += [f"run {r}, attempt {a} was begun {n} times" for (r, a), n in begun.items() if n > 1]
-    per_slot = Counter((line["job"], line["slot"]) for line in fleet.record("began"))
+    per_slot = Counter((line["job"], line["slot"]) for line in said["began"])
     told += [f"{job} at {slot}: {n} effects" for (job, slot), n in per_slot.items() if n > at_most]
     told += [f"run {run} began and is not in the ledger" for run, _ in begun if run not in states]
     return told
