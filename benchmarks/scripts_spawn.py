@@ -15,10 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+from schedcore.spec import RunContext
 from schedcore_script.execute import ScriptExecutor
 from schedcore_script.payload import ScriptPayload
-
-from schedcore.spec import RunContext
 
 RUNS = 1000
 THREADS = 4
@@ -56,7 +55,7 @@ def _context(number: int, state: Path, payload: ScriptPayload) -> RunContext:
     }
     ctx.options = {}
     ctx.stop = ctx.output = _Quiet()  # type: ignore[assignment]
-    ctx.folder, ctx.end_note = state / "runs" / str(number), state / "ends" / str(number)
+    ctx.folder, ctx.end_note = Path(f"{state}/runs/{number}"), Path(f"{state}/ends/{number}")
     ctx.masker = ctx.renderer = lambda text: text
     return ctx
 

@@ -10,11 +10,24 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import pg
 from tests.outside.installing import install
+
+if TYPE_CHECKING:
+    from schedcore._ledger.ledger import Ledger
+    from schedcore.testing import ManualClock, StandingHost
+
+# the same examples on every machine, and none judged by how busy it is: a test fails for what it found
+settings.register_profile(
+    "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("house")
 
 _MISSING = "SCHEDCORE_TEST_PG_MISSING"
 
@@ -60,6 +73,59 @@ def postgres_url(postgres_server: str, worker_id: str, testrun_uid: str) -> Iter
     """The URL of an empty database of this worker's own, for the whole session."""
     with pg.database(postgres_server, f"schedcore_{testrun_uid[:8]}_{worker_id}") as url:
         yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def ledger_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a migrated, empty ledger: every test that asks for it runs on both databases."""
+    from schedcore.testing import empty as emptied
+    from schedcore.testing import fresh_sqlite, open_ledger
+
+    if request.param == "sqlite":
+        return fresh_sqlite(request.getfixturevalue("memory_folder"))
+    url: str = request.getfixturevalue("postgres_url")
+    ledger = open_ledger(url)
+    emptied(ledger)
+    ledger.close()
+    return url
+
+
+@pytest.fixture
+def memory_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder on the memory-backed file system where there is one: no test waits for a disk."""
+    if not os.access("/dev/shm", os.W_OK):
+        yield tmp_path
+        return
+    with TemporaryDirectory(dir="/dev/shm", prefix="schedcore-test-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """A clock that stands at 2026-06-01T08:00Z, a Monday."""
+    from schedcore.testing import ManualClock
+
+    return ManualClock()
+
+
+@pytest.fixture
+def ledger(ledger_url: str, clock: ManualClock) -> Iterator[Ledger]:
+    """An open ledger on the manual clock."""
+    from schedcore.testing import open_ledger
+
+    opened = open_ledger(ledger_url, clock)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def host(ledger: Ledger, clock: ManualClock, tmp_path: Path) -> Iterator[StandingHost]:
+    """One host on the manual clock, with the executor ``noop``."""
+    from schedcore.testing import StandingHost
+
+    standing = StandingHost(ledger, clock, tmp_path / "state")
+    yield standing
+    standing.stop()
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.domain.grids import Grid, Listed
 
-from schedcore.domain.clock import DAY, HOUR, MINUTE, SECOND, parse_text
+from schedcore.domain.clock import DAY, HOUR, MINUTE, SECOND, parse_text, text
 from schedcore.domain.plan import Plan, Skip, passed, plan
+from schedcore.domain.trigger import Trigger
+
+
+def cron(words: str, zone: str = "UTC") -> Trigger:
+    return Trigger.parse({"cron": words, "zone": zone}, now_us=0)
+
 
 MINUTELY = Grid(60)
 DAILY = Grid(86_400)
@@ -331,8 +337,8 @@ def test_report_R25_skip_after_five_minutes_runs_one_and_counts_four() -> None:
 
 
 def test_report_R26_a_saturday_wake_stands_for_fridays_slot() -> None:
-    friday = parse_text("2026-01-02T09:00:00.000Z")
-    weekdays = Listed(friday + d * DAY for d in (-2, -1, 0, 3, 4))
+    weekdays = cron("0 9 * * 1-5", "Europe/Paris")
+    friday = parse_text("2026-01-02T08:00:00.000Z")
 
     once = plan(weekdays, last_slot=friday - DAY, anchor=0, now=friday + DAY)
     skip = plan(weekdays, last_slot=friday - DAY, anchor=0, now=friday + DAY, catch_up="skip")
@@ -369,14 +375,43 @@ def test_fault_R11_a_long_downtime_is_one_run_and_one_row_and_a_pause_only_a_row
 
 
 def test_fault_R13_irregular_slots_are_counted_exactly() -> None:
-    monday = parse_text("2026-01-05T00:00:00.000Z")
-    hours = (at(6, 30), at(10, 30), at(14, 30))
-    shape = Listed(monday + d * DAY + h for d in range(14) if d % 7 < 5 for h in hours)
+    shape = cron("30 6-16/4 * * 1-5")
+    thursday = parse_text("2026-01-08T14:30:00.000Z")
+    monday = parse_text("2026-01-12T00:00:00.000Z")
 
-    done = plan(shape, last_slot=monday + 3 * DAY + at(14, 30), anchor=0, now=monday + 7 * DAY + at(12))
+    done = plan(shape, last_slot=thursday, anchor=0, now=monday + at(12))
 
-    assert done.open == (monday + 7 * DAY + at(10, 30),)
-    assert done.skips == (Skip(monday + 4 * DAY + at(6, 30), monday + 7 * DAY + at(6, 30), 4, "coalesced"),)
+    assert done.open == (monday + at(10, 30),)
+    assert done.skips == (Skip(monday - 3 * DAY + at(6, 30), monday + at(6, 30), 4, "coalesced"),)
+
+
+def test_a_jitter_of_a_trigger_is_kept_through_restarts() -> None:
+    daily = Trigger.parse({"cron": "0 9 * * *", "jitter": 180}, now_us=0)
+    slot = at(9)
+    due = slot + daily.jitter_of("job-1", slot)
+
+    seen = []
+    for now in range(slot, slot + 5 * MINUTE, 20 * SECOND):
+        last = seen[-1][0] if seen else None
+        done = plan(daily, last_slot=last, anchor=0, now=now, jitter_us=lambda s: daily.jitter_of("job-1", s))
+        seen += [(s, now) for s in done.open]
+
+    assert [s for s, _ in seen] == [slot]
+    assert due <= seen[0][1] < due + 20 * SECOND
+
+
+def test_a_count_over_a_clock_change_ends_at_its_very_slot() -> None:
+    twice = Trigger.parse({"cron": "30 1 * * *", "zone": "America/New_York", "count": 3}, now_us=0)
+    before = parse_text("2026-10-31T00:00:00.000Z")
+
+    done = plan(twice, last_slot=before, anchor=0, now=before + 9 * DAY, left=3, catch_up="all")
+
+    assert [text(s) for s in done.open] == [
+        "2026-10-31T05:30:00.000Z",
+        "2026-11-01T05:30:00.000Z",
+        "2026-11-02T06:30:00.000Z",
+    ]
+    assert (done.left, done.next_slot) == (0, None)
 
 
 def test_fault_R22_a_beat_that_comes_90_seconds_late_drops_nothing() -> None:

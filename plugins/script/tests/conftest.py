@@ -7,16 +7,17 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from schedcore.spec import Outcome, RunContext, SecretRefused
 from schedcore_script.execute import ScriptExecutor
 from schedcore_script.payload import ScriptPayload
 from schedcore_script.settings import ScriptSettings
-
-from schedcore.spec import Outcome, RunContext, SecretRefused
 
 GRACE = 0.3
 
@@ -128,16 +129,14 @@ class Bench:
 
 
 def living(mark: str) -> list[int]:
-    """The processes that carry this mark in their environment, zombies left out."""
+    """The processes that carry this mark in their environment or arguments, zombies left out."""
     found = []
     for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            if mark.encode() in Path(f"/proc/{name}/environ").read_bytes():
-                found.append(int(name))
-        except OSError:
-            continue
+        if name.isdigit() and name != str(os.getpid()):
+            with suppress(OSError):
+                seen = Path(f"/proc/{name}/environ").read_bytes() + Path(f"/proc/{name}/cmdline").read_bytes()
+                if mark.encode() in seen:
+                    found.append(int(name))
     return found
 
 

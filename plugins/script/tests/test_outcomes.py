@@ -141,14 +141,20 @@ def test_an_order_to_stop_ends_the_script_and_names_its_reason(bench, living, un
     assert living(ctx.variables["SCHEDCORE_RUN"]) == []
 
 
-def test_a_stop_that_came_before_the_start_starts_nothing(bench, tmp_path):
-    ctx = bench.context(args=["touch", str(tmp_path / "ran")])
+def test_a_stop_that_came_before_the_start_starts_nothing(bench):
+    ctx = bench.context(args=["/bin/true"])
     ctx.stop.order("operator")
 
     outcome = bench.executor.execute(ctx)
 
     assert outcome.kind == "cancelled"
-    assert not (tmp_path / "ran").exists()
+    assert bench.executor._starter is None
+
+
+def test_a_stopped_script_goes_on_to_hear_the_order_to_end(bench):
+    outcome, ctx = bench.sh("trap 'echo bye; exit 7' TERM; kill -STOP $$; sleep 600 & wait", limit=0.3)
+
+    assert (outcome.reason, outcome.exit_code, ctx.output.out) == ("timeout", 7, b"bye\n")
 
 
 def test_a_script_that_ends_within_the_grace_is_not_killed(bench):
@@ -164,3 +170,22 @@ def test_fault_x6_bytes_that_are_no_text_change_nothing(bench):
     assert outcome.exit_code == 1
     assert ctx.output.out == b"\xff\xfe"
     assert "�" in outcome.text
+
+
+def test_work_without_a_limit_runs_until_it_ends(bench):
+    for limit in (0, float("inf")):
+        outcome, _ = bench.sh("exit 4", limit=limit)
+
+        assert outcome.exit_code == 4
+
+
+def test_a_run_that_ends_after_the_close_of_its_host_is_told_as_any(bench, until, tmp_path):
+    ctx = bench.context(command=f"echo begun; while [ ! -e {tmp_path}/go ]; do sleep 0.01; done", shell=True)
+    thread, ends = bench.beside(ctx)
+    assert until(lambda: ctx.output.out)
+
+    bench.executor.close()
+
+    (tmp_path / "go").touch()
+    thread.join(10)
+    assert ends[0].kind == "ok"

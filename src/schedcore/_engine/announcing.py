@@ -106,7 +106,7 @@ def follow_tz_data(e: Engine) -> int:
             job = jobs.lock(c, job_id)
             now = e.ledger.times.now(c)
             try:
-                trigger = moves.trigger_of(jobs.definition(c, job_id, job["definition"]))
+                trigger = moves.trigger_of(jobs.definition(c, job_id, job["definition"]), e.toolbox.triggers)
             except Exception as error:
                 log.warning("job %s: its trigger cannot be read: %s", job["key"], error)
                 continue

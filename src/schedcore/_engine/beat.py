@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from schedcore._engine import claiming, opening, settling
 from schedcore._engine.state import Claimed, Engine, Finish
 from schedcore._engine.toolbox import Needs
-from schedcore._ledger import gating, hosts, jobs
+from schedcore._ledger import gating, groups, hosts, jobs
 from schedcore._ledger import runs as rows
 from schedcore._ledger.ledger import CommitUnknown
 
@@ -43,6 +43,7 @@ def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) 
     done = Turn()
     e.write_number += 1
     number = e.write_number
+    e.leaving = len(finishes)
     try:
         with e.ledger.write(c):
             done.now = e.ledger.times.now(c)
@@ -57,6 +58,8 @@ def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) 
         log.warning("%s; reading back", error)
         if not committed(e, number):
             raise
+    finally:
+        e.leaving = 0
     for item in done.claimed:
         e.running[item.run_id] = item
     e.counters.claimed += len(done.claimed)
@@ -91,50 +94,61 @@ def _open_and_claim(e: Engine, c: Connection, done: Turn) -> None:
         gating.ask_again(c, now)
     due, queued = hot.heads(c, "due"), hot.heads(c, "queued")
     lanes = _lanes(e, c, [head[0] for head in (*due, *queued)])
+    wanted = {name for needs in lanes.values() if e.fits(needs) for name in needs.groups}
+    e.places = groups.free(c, sorted(wanted), now)  # all of them at once, locked in name order
     claimed = done.claimed
     for lane, present, _ in queued:
         needs = lanes[lane]
         if present is not None and present <= now and e.fits(needs):
             room = e.room(needs.kind) - len(claimed)
             got, seen = claiming.claim_present(e, c, lane, needs, now, lease_end, room)
-            claimed += got
-            done.more |= bool(got) and seen >= min(room, e.settings.batch)
+            _served(e, done, lane, got)
+            done.more |= room > len(got) > 0 and seen >= min(room, e.settings.batch)
     opened_queued = False
     for lane, head in due:
         if head > now:
             continue
         needs = lanes[lane]
         room = max(0, e.room(needs.kind) - len(claimed))
-        if not room and e.fits(needs) and e.ahead(needs.kind) and now - head < _LEAVE_DUE_US:
-            done.more = True  # quick work: its place is free within milliseconds
-            continue
+        if not room and e.ahead(needs.kind) and e.clocks.boot() - e.served.get(lane, 0) < _LEAVE_DUE_US:
+            continue  # quick work: its place is free within milliseconds, and its end wakes the loop
         offered = e.fits(needs) or needs.kind in e.toolbox.executors or _offered(e, c, needs.kind, now)
         got, seen = opening.open_lane(e, c, lane, needs, now, lease_end, room, offered=offered)
-        claimed += got
+        _served(e, done, lane, got)
         opened_queued |= seen > len(got)
-        done.more |= seen >= (min(room, e.settings.batch) if room else e.settings.batch)
+        done.more |= seen >= e.settings.batch or (seen >= room > len(got))
     if opened_queued:
-        _claim_opened(e, c, done, lanes, lease_end)
+        queued = _claim_opened(e, c, done, lanes, lease_end)
     _claim_late(e, c, done, queued, lanes, lease_end)
     done.next_at = _nearest(e, c, now, due, queued, changed=bool(claimed) or opened_queued)
 
 
-def _claim_opened(e: Engine, c: Connection, done: Turn, lanes: dict[int, Needs], lease_end: int) -> None:
-    """What was queued in this very transaction may start in it too, if there is room (groups, gates)."""
+def _served(e: Engine, done: Turn, lane: int, got: list[Claimed]) -> None:
+    if got:
+        done.claimed += got
+        e.served[lane] = e.clocks.boot()
+
+
+def _claim_opened(
+    e: Engine, c: Connection, done: Turn, lanes: dict[int, Needs], lease_end: int
+) -> list[list[int | None]]:
+    """What was queued in this very transaction may start in it too, if there is room; answers the queue's heads."""
     left = False
-    for lane, present, _ in e.ledger.hot.heads(c, "queued"):
-        if present is None or present > done.now:
+    queued: list[list[int | None]] = e.ledger.hot.heads(c, "queued")
+    for lane, present, _ in queued:
+        if lane is None or present is None or present > done.now:
             continue
-        needs = lanes.get(lane) or _lanes(e, c, [lane])[lane]
+        needs = lanes[lane]
         room = e.room(needs.kind) - len(done.claimed)
         if room > 0 and e.fits(needs):
             got, seen = claiming.claim_present(e, c, lane, needs, done.now, lease_end, room)
-            done.claimed += got
+            _served(e, done, lane, got)
             left |= seen > len(got)
         else:
             left = True
     if left:
         e.ledger.dialect.notify(c)  # another host may have a free worker
+    return queued
 
 
 def _claim_late(
@@ -157,7 +171,7 @@ def _claim_late(
         if e.fits(needs) and e.room(needs.kind) > len(done.claimed):
             got = claiming.claim_late(e, c, lane, needs, done.now, lease_end)  # type: ignore[arg-type]
             if got:
-                done.claimed += got
+                _served(e, done, lane, got)  # type: ignore[arg-type]
                 e.pace.began(done.now)
                 return
 

@@ -88,6 +88,8 @@ class Loop:
         """End the thread after its turn."""
         self._closing.set()
         self.wake()
+        if self.thread is None:
+            self._drop_connection()
 
     def run(self) -> None:
         """Repeat turns until closed."""
@@ -158,7 +160,7 @@ class Loop:
         if self._connection is None:
             return False
         version = self.engine.ledger.dialect.data_version(self._connection.connection.driver_connection)
-        changed = version != self._seen_version
+        changed = bool(version != self._seen_version)
         self._seen_version = version
         return changed
 
@@ -291,7 +293,7 @@ class Loop:
         for item in list(engine.running.values()):
             if item.began is None:
                 continue
-            over = boot - item.began - item.job.policies.timeout * SECOND
+            over = boot - item.began - item.job.limit * SECOND
             if over >= 0:
                 item.stop.give("timeout")
             if item.stop.reason is not None and over >= grace:
@@ -431,5 +433,5 @@ def _status(engine: Engine) -> dict[str, Any]:
         "draining": engine.draining,
         "holds": list(engine.holds),
         "clock_waits": engine.guard.waits,
-        **{name: getattr(counters, name) for name in counters.__slots__},  # type: ignore[attr-defined]
+        **{name: getattr(counters, name) for name in counters.__slots__},
     }

@@ -13,28 +13,35 @@ import orjson
 
 from schedcore._ledger import events, jobs, runs
 from schedcore._ledger.events import Actor
+from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Conflict
-from schedcore.domain.plan import passed
+from schedcore.domain.plan import Skip, passed
 from schedcore.domain.trigger import Trigger
+from schedcore.domain.trigger_parts import TriggerKinds
 from schedcore.domain.zones import tz_version
 
 if TYPE_CHECKING:
     from schedcore._engine.state import Engine
+    from schedcore._engine.toolbox import Compiled
     from schedcore._ledger.ledger import Connection, Ledger
 
 __all__ = [
     "BREAKER",
     "MOVES",
+    "current",
     "finish_one_shot",
     "invalid",
     "move",
     "new_definition",
     "next_due",
+    "open_breaker",
+    "pass_by",
     "pause",
     "pause_unreadable",
     "resume",
     "retire",
     "trigger_of",
+    "went_by",
 ]
 
 log = logging.getLogger("schedcore.jobs")
@@ -56,10 +63,10 @@ def invalid(reason: str | None) -> bool:
     return bool(reason) and str(reason).startswith("invalid:")
 
 
-def trigger_of(definition: dict[str, Any]) -> Trigger | None:
+def trigger_of(definition: dict[str, Any], kinds: TriggerKinds | None = None) -> Trigger | None:
     """The trigger of a stored definition; ``None`` for a job without one. Raises what reading it raises."""
     data = orjson.loads(definition["trigger"])
-    return Trigger.from_dict(data) if data is not None else None
+    return Trigger.from_dict(data, kinds=kinds) if data is not None else None
 
 
 def next_due(job: dict[str, Any], trigger: Trigger | None, after: int, left: int | None) -> int | None:
@@ -113,13 +120,17 @@ def move(
     ledger.dialect.notify(c)
 
 
-def new_definition(c: Connection, job: dict[str, Any], now: int, **changed: Any) -> int:
+def new_definition(
+    c: Connection, job: dict[str, Any], now: int, *, since: int | None = None, **changed: Any
+) -> int:
     """Close the job's definition and open the next with these columns changed; answers its number.
 
-    Two changes in one microsecond give the first no slot at all, which is what happened.
+    What was decided stays with the definition that owed it: the next begins after ``last_slot``. Two changes
+    in one microsecond give the first no slot at all, which is what happened.
     """
     current = jobs.definition(c, job["id"], job["definition"])
-    since = max(now, current["valid_from"])
+    decided = job["last_slot"] + 1 if job["last_slot"] is not None else 0
+    since = max(now if since is None else since, current["valid_from"], decided)
     jobs.close_definition(c, job["id"], current["number"], since)
     following = {**current, "valid_to": None, "valid_from": since, "number": current["number"] + 1}
     following["tz_version"] = tz_version()
@@ -139,16 +150,11 @@ def pause(
     return job
 
 
-def resume(
-    ledger: Ledger, c: Connection, job: dict[str, Any], actor: Actor, reason: str | None, now: int
-) -> int:
+def resume(e: Engine, c: Connection, job: dict[str, Any], actor: Actor, reason: str | None, now: int) -> int:
     """Resume a paused job: the slots between are one row, none of them runs (A-16). Answers how many."""
-    current = jobs.definition(c, job["id"], job["definition"])
-    trigger = trigger_of(current)
-    word = "breaker" if job["breaker_at"] is not None else "paused"
-    count, due = _pass(c, job, trigger, word, now, actor)
+    count, due = pass_by(e, c, job, now)
     move(
-        ledger,
+        e.ledger,
         c,
         job,
         "active",
@@ -159,31 +165,69 @@ def resume(
         due=due,
         values={"streak": 0, "breaker_at": None},
     )
+    if due and due["next_run_at"] is None:
+        finish_one_shot(e.ledger, c, [job["id"]], now)
     return count
 
 
-def _pass(
-    c: Connection, job: dict[str, Any], trigger: Trigger | None, word: str, now: int, actor: Actor
-) -> tuple[int, dict[str, Any]]:
-    """Count the slots that went by into one skipped row; the row of ``due`` that follows."""
-    if trigger is None:
-        return 0, {}
-    start = job["last_slot"] if job["last_slot"] is not None else job["anchor"]
-    skip = passed(trigger, start, now, word, left=job["slots_left"])
-    left, last = job["slots_left"], job["last_slot"]
-    if skip is not None:
-        left = left if left is None else left - skip.count
-        last = skip.last
-        line = {
-            "job_id": job["id"],
-            "definition": job["definition"],
-            "first_slot": skip.first,
-            "last_slot": skip.last,
-        }
-        line |= {"slots": skip.count, "reason": word, "run_id": None, "decided_at": now, "host_id": None}
-        runs.skip(c, [{**line, "actor": job["state_actor"]}])
-    due = next_due(job, trigger, max(now, last or start), left)
-    return (skip.count if skip else 0), {"next_run_at": due, "last_slot": last, "slots_left": left}
+def pass_by(e: Engine, c: Connection, job: dict[str, Any], now: int) -> tuple[int, dict[str, Any]]:
+    """Count the slots that went by while a locked job was paused; how many, and the row of ``due`` that follows."""
+    lines, due = went_by(e, c, job, now)
+    runs.skip(c, lines)
+    return sum(line["slots"] for line in lines), due
+
+
+def went_by(
+    e: Engine, c: Connection, job: dict[str, Any], now: int
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The skipped rows for the slots that went by while a job was paused, and the row of ``due`` that follows.
+
+    One row, or one for each definition that owed some of them: slots that had come before the pause and were
+    not opened yet belong to the definition of their time (G15). What cannot be read owes nothing.
+    """
+    word = "breaker" if job["breaker_at"] is not None else "paused"
+    last, left = job["last_slot"], job["slots_left"]
+    start = last if last is not None else job["anchor"]
+    lines: list[dict[str, Any]] = []
+    trigger = None
+    for definition in jobs.definitions_since(c, job["id"], start):
+        try:
+            trigger = trigger_of(definition, e.toolbox.triggers)
+        except Exception:  # whatever storage holds; the job says that it is invalid
+            trigger = None
+        if trigger is None or definition["state"] in {"done", "retired"}:
+            continue
+        until = now if definition["valid_to"] is None else min(now, definition["valid_to"] - 1)
+        reason = "pending" if definition["state"] == "pending" else word
+        skip = passed(trigger, max(start, definition["valid_from"] - 1), until, reason, left=left)
+        if skip is not None:
+            lines.append(_line(job, definition["number"], skip, now))
+            start = last = skip.last
+            left = left if left is None else left - skip.count
+    if trigger is None and not lines:
+        return [], {}
+    due = next_due(job, trigger, max(now, start), left)
+    return lines, {"next_run_at": due, "last_slot": last, "slots_left": left}
+
+
+def current(c: Connection, job: dict[str, Any]) -> dict[str, Any]:
+    """The definition of a job that is in force."""
+    return jobs.definition(c, job["id"], job["definition"])
+
+
+def _line(job: dict[str, Any], number: int, skip: Skip, now: int) -> dict[str, Any]:
+    return {
+        "job_id": job["id"],
+        "definition": number,
+        "first_slot": skip.first,
+        "last_slot": skip.last,
+        "slots": skip.count,
+        "reason": skip.reason,
+        "run_id": None,
+        "decided_at": now,
+        "host_id": None,
+        "actor": job["state_actor"],
+    }
 
 
 def retire(
@@ -197,6 +241,24 @@ def retire(
     move(ledger, c, job, "retired", actor, reason, now, action="retire", due={"next_run_at": None})
 
 
+def open_breaker(
+    e: Engine, c: Connection, job_id: int, compiled: Compiled, reason: str, now: int, *, was_probe: bool
+) -> None:
+    """Too many failed in a row: pause the job, with one probe slot after its cool-down, if it has one (A-11).
+
+    A job that somebody paused or retired meanwhile stays what it is.
+    """
+    again = None
+    if compiled.policies.breaker_cooldown and compiled.trigger is not None:
+        again = compiled.trigger.next(now + compiled.policies.breaker_cooldown * SECOND - 1)
+    job = jobs.lock(c, job_id)
+    if job["state"] == "active":
+        pause(e.ledger, c, job_id, Actor(e.name, "machine"), reason, now, breaker_at=now, next_run_at=again)
+    elif was_probe and job["state"] == "paused" and job["breaker_at"] is not None:
+        jobs.update(c, job_id, breaker_at=now, updated_at=now)  # open again for the same time
+        jobs.set_due(c, job_id, next_run_at=again)
+
+
 def finish_one_shot(ledger: Ledger, c: Connection, job_ids: list[int], now: int) -> None:
     """Jobs without a further slot whose last run is final are ``done`` (L-07, P-33)."""
     for job_id in sorted(job_ids):
@@ -208,7 +270,7 @@ def finish_one_shot(ledger: Ledger, c: Connection, job_ids: list[int], now: int)
                 job,
                 "done",
                 Actor("schedcore", "machine"),
-                "its last slot has run",
+                "no slot is left, and its last run is final",
                 now,
                 action="done",
             )

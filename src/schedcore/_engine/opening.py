@@ -7,22 +7,22 @@ that were decided. Whatever was read was read under the job's lock, its row of `
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from schedcore._engine.moves import pause_unreadable
+from schedcore._engine.moves import finish_one_shot, pause_unreadable
 from schedcore._engine.state import Claimed, Engine
 from schedcore._engine.toolbox import Compiled, Needs
 from schedcore._ledger import jobs
 from schedcore._ledger import runs as rows
 from schedcore.domain.clock import SECOND
-from schedcore.domain.overlap import Live, judge
+from schedcore.domain.overlap import Live, Verdict, judge
 from schedcore.domain.plan import Plan, Skip, passed, plan
 
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
 
-__all__ = ["Opened", "open_lane"]
+__all__ = ["Opened", "judged", "open_job", "open_lane", "plan_of"]
 
 log = logging.getLogger("schedcore.open")
 _FAULTS = 3
@@ -76,13 +76,16 @@ def _decide(
     *,
     offered: bool,
     direct: bool,
+    early: bool = False,
 ) -> None:
     job_id, next_run_at, last_slot, anchor, number, left, faults = row[:7]
     try:
         if job.state == "paused":
             planned = _probe(job, last_slot if last_slot is not None else anchor, left, now)
         else:
-            planned = _plan(e, job, next_run_at, last_slot, anchor, left, now)
+            planned = _plan(job, None if faults or early else next_run_at, last_slot, anchor, left, now)
+            if early:
+                planned = _with_held_back(job, planned, now)
     except Exception as error:  # a trigger of a plugin, or tz data that cannot be read (T-17)
         _fault(e, c, job, faults, error, now)
         return
@@ -100,15 +103,27 @@ def _decide(
 
 
 def _plan(
-    e: Engine, job: Compiled, next_run_at: int, last_slot: int | None, anchor: int, left: int | None, now: int
+    job: Compiled,
+    next_run_at: int | None,
+    last_slot: int | None,
+    anchor: int,
+    left: int | None,
+    now: int,
 ) -> Plan:
+    """``next_run_at`` is the due slot itself, or ``None`` where the cache cannot be taken for one."""
     trigger = job.trigger
     assert trigger is not None
-    policies = job.policies
-    if not job.jittered and not policies.late_limit and left is None:
+    if next_run_at is not None and not job.jittered and not job.policies.late_limit and left is None:
         following = trigger.next(next_run_at)  # the plain case: one slot is due, and the next is not
         if following is None or following > now:
             return Plan((next_run_at,), (), next_run_at, following, None, following)
+    return plan_of(job, last_slot, anchor, left, now)
+
+
+def plan_of(job: Compiled, last_slot: int | None, anchor: int, left: int | None, now: int) -> Plan:
+    """What becomes of every slot of a job up to now, by its policies: what a tick does, and what a preview shows."""
+    trigger, policies = job.trigger, job.policies
+    assert trigger is not None
     return plan(
         trigger,
         last_slot=last_slot,
@@ -119,6 +134,24 @@ def _plan(
         catch_up_max=policies.catch_up_max,
         late_limit_us=policies.late_limit * SECOND,
         jitter_us=(lambda slot: trigger.jitter_of(job.uid, slot)) if job.jittered else 0,
+    )
+
+
+def _with_held_back(job: Compiled, planned: Plan, now: int) -> Plan:
+    """The plan with the slot that has come and only waits for its jitter: it is owed, so it is opened too."""
+    slot = planned.next_slot
+    if slot is None or slot > now or job.trigger is None:
+        return planned
+    left = None if planned.left is None else planned.left - 1
+    following = None if left == 0 else job.trigger.next(slot)
+    due = None if following is None else following + job.trigger.jitter_of(job.uid, following)
+    return replace(
+        planned,
+        open=(*planned.open, slot),
+        last_slot=slot,
+        next_slot=following,
+        left=left,
+        next_due=due,
     )
 
 
@@ -151,11 +184,7 @@ def _slots(
     several = len(planned.open) > 1
     made = 0
     for slot in planned.open:
-        start_at = slot + (job.trigger.jitter_of(job.uid, slot) if job.jittered and job.trigger else 0)
-        late = 1 if now - start_at > e.settings.beat * SECOND else 0
-        verdict = (
-            judge(job.policies.overlap, job.policies.overlap_max, live) if not late or not several else "open"
-        )
+        start_at, late, verdict = judged(job, slot, live, now, e.settings.beat, several=several)
         if not offered:
             out.skipped.append(_skipped(e, job_id, number, Skip(slot, slot, 1, "no_executor"), now))
         elif verdict == "skip":
@@ -191,8 +220,20 @@ def _slots(
                     )
                 )
             made += 1
-            live = Live(live.running, live.waiting_line + 1, live.lost)
+            if not late:  # late runs wait apart, and count against nobody
+                live = Live(live.running, live.waiting_line + 1, live.lost)
     return made
+
+
+def judged(
+    job: Compiled, slot: int, live: Live, now: int, beat: float, *, several: bool
+) -> tuple[int, int, Verdict]:
+    """When a slot's run may start, whether that is late (P-24), and what the overlap rule says to it."""
+    start_at = slot + (job.trigger.jitter_of(job.uid, slot) if job.jittered and job.trigger else 0)
+    late = 1 if now - start_at > beat * SECOND else 0
+    if late and several:
+        return start_at, late, "open"
+    return start_at, late, judge(job.policies.overlap, job.policies.overlap_max, live)
 
 
 def _skipped(
@@ -232,6 +273,9 @@ def _write(e: Engine, c: Connection, out: Opened, now: int, lease_end: int) -> l
         for given, run_id in zip(out.queued, ids, strict=True):
             _point(out, (given[0], given[3]), run_id)
     hot.advance(c, out.advanced)
+    ended = [row[0] for row in out.advanced if row[1] is None and not row[4]]
+    if ended:  # nothing will ever settle for them
+        finish_one_shot(e.ledger, c, ended, now)
     lines = out.skipped + [line for group in out.coalesced.values() for line in group]
     rows.skip(c, lines)
     e.counters.opened += len(out.running) + len(out.queued)
@@ -259,13 +303,16 @@ def _fault(e: Engine, c: Connection, job: Compiled, faults: int, error: Exceptio
 
 
 def open_job(e: Engine, c: Connection, job_id: int, lane: int, now: int) -> None:
-    """Open what is due of one locked job by its catch-up policy, before an edit of its trigger (P-27)."""
+    """Open every slot of one locked job up to now by its catch-up policy, before its definition changes (P-27).
+
+    A slot that only waits for its jitter is owed by the definition that ends, and is opened too.
+    """
     row = jobs.due_row(c, job_id)
-    if row[1] is None or row[1] > now:
+    if row[1] is None:
         return
     key = (job_id, row[4])
     job = e.compiler.of([key], lambda keys: e.ledger.hot.definitions(c, keys))[key]
     if not isinstance(job, Exception) and job.state == "active":
         out = Opened()
-        _decide(e, c, out, job, row, lane, now, offered=True, direct=False)
+        _decide(e, c, out, job, row, lane, now, offered=True, direct=False, early=True)
         _write(e, c, out, now, 0)

@@ -15,7 +15,7 @@ from schedcore._engine import moves
 from schedcore._engine.opening import open_job
 from schedcore._engine.recovery import close_lost
 from schedcore._engine.state import Engine
-from schedcore._engine.toolbox import needs_text
+from schedcore._engine.toolbox import Compiled, needs_text
 from schedcore._ledger import events, jobs
 from schedcore._ledger import runs as rows
 from schedcore._ledger.events import Actor
@@ -35,7 +35,11 @@ __all__ = [
     "backfill",
     "cancel",
     "create",
+    "differences",
     "edit",
+    "final_run",
+    "may_release",
+    "may_run",
     "release",
     "replace_live",
     "revive",
@@ -62,9 +66,12 @@ def _json(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def _extra(order: JobOrder) -> dict[str, Any]:
+def _extra(order: JobOrder, before: str | None = None) -> dict[str, Any]:
+    """Our own fields of ``extra``; what a newer version wrote there stays (L-06)."""
     extra = {name: getattr(order, name) for name in ("description", "notify", "deliver_to")}
-    return {name: value for name, value in extra.items() if value is not None}
+    extra |= {"relative": order.appointed.relative, "declared": order.state}
+    kept = {name: value for name, value in orjson.loads(before or "{}").items() if name not in extra}
+    return kept | {name: value for name, value in extra.items() if value is not None}
 
 
 def create(
@@ -159,24 +166,17 @@ def edit(
     if job["state"] == "retired":
         raise Conflict(f"job {job['key']!r} is retired", code="wrong_state", field="job", value=job["key"])
     current = jobs.definition(c, job["id"], job["definition"])
-    new = stored(order)
-    changed: dict[str, list[Any]] = {k: [current[k], v] for k, v in new.items() if current[k] != v}
-    columns = {
-        "name": order.name,
-        "owner": order.owner,
-        "scope": order.scope,
-        "labels": _json(dict(order.labels or {})),
-        "extra": _json({**orjson.loads(job["extra"] or "{}"), **_extra(order)}),
-        "why_so": order.reason or job["why_so"],
-    }
-    plain = {k: v for k, v in columns.items() if job[k] != v}
+    changed, plain = differences(job, current, order)
     if not changed and not plain:
         return {}
+    new = {name: pair[1] for name, pair in changed.items()}
     values: dict[str, Any] = {**plain, "updated_at": now}
     if changed:
-        values |= _redefine(e, c, job, order, current, new, changed, now)
+        values |= _redefine(e, c, job, order, new, actor, now)
     jobs.update(c, job["id"], **values)
     told = {**changed, **{k: [job[k], v] for k, v in plain.items()}}
+    if values.get("state", job["state"]) != job["state"]:
+        told["state"] = [job["state"], values["state"]]
     events.record(
         c,
         job["id"],
@@ -191,38 +191,98 @@ def edit(
     return told
 
 
+def differences(
+    job: dict[str, Any], current: dict[str, Any], order: JobOrder
+) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """What an order would change: texts of the definition (old, new), and plain columns (new).
+
+    Texts are compared as what they mean. A trigger that was declared in the same words is the same trigger,
+    though its anchor, or the instant that "in 30m" came to, was another when it was read before.
+    """
+    new = stored(order)
+    if _same_appointment(job, current, order):
+        new["trigger"] = current["trigger"]
+    changed = {k: [current[k], v] for k, v in new.items() if not _same_text(current[k], v)}
+    columns = {
+        "key": order.key,
+        "name": order.name,
+        "owner": order.owner,
+        "scope": order.scope,
+        "labels": _json(dict(order.labels or {})),
+        "extra": _json(_extra(order, job["extra"])),
+        "why_so": order.reason or job["why_so"],
+        "digest": order.digest(),
+    }
+    return changed, {k: v for k, v in columns.items() if not _same_text(job[k], v)}
+
+
+def _same_text(old: Any, new: Any) -> bool:
+    if old == new:
+        return True
+    try:
+        return bool(orjson.loads(old) == orjson.loads(new))
+    except (orjson.JSONDecodeError, TypeError):
+        return False
+
+
+def _same_appointment(job: dict[str, Any], current: dict[str, Any], order: JobOrder) -> bool:
+    try:
+        data = orjson.loads(current["trigger"])
+        relative = orjson.loads(job["extra"] or "{}").get("relative")
+        if data is None or relative != order.appointed.relative:
+            return False
+        if relative is not None:
+            return bool(data["zone"] == order.trigger.zone)
+        new = order.trigger.to_dict()
+        if not order.trigger.anchor_given:
+            for form in (data, new):
+                form.pop("anchor", None)
+        return bool(data == new)
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        return False  # what storage holds cannot be read: the new one is another
+
+
 def _redefine(
     e: Engine,
     c: Connection,
     job: dict[str, Any],
     order: JobOrder,
-    current: dict[str, Any],
     new: dict[str, str],
-    changed: dict[str, list[Any]],
+    actor: Actor,
     now: int,
 ) -> dict[str, Any]:
+    """Close the job's definition and open the next; answers the columns of ``jobs`` that change with it.
+
+    What was owed until now is decided first, by the definition that owed it: opened where the job is active,
+    counted where it is paused and the trigger changes (G15).
+    """
     state, reason = job["state"], job["state_reason"]
-    if moves.invalid(reason):
-        state, reason = "active", None  # it can be read again
-    if "trigger" in changed and state == "active":
+    wakes = moves.invalid(reason)  # it can be read again
+    due: dict[str, Any] = {}
+    if state == "active":
         open_job(e, c, job["id"], job["lane"], now)
-    number = moves.new_definition(c, job, now, digest=order.digest(), state=state, state_reason=reason, **new)
-    due: dict[str, Any] = {
-        "definition": number,
-        "faults": 0,
-        "lane": jobs.lane(c, needs_text(order.kind, order.policies)),
-    }
-    values: dict[str, Any] = {"definition": number, "digest": order.digest(), "kind": order.kind}
-    values |= {"state": state, "state_reason": reason}
-    if "trigger" in changed or (state == "active" and job["state"] != "active"):
-        due |= _from_now(job, order.trigger, now)
-        if state == "done" and due["next_run_at"] is not None:
-            values |= {"state": "active", "state_reason": None, "state_at": now}
-            c_state = {"state": "active", "state_reason": None}
-            jobs.redefine(c, job["id"], number, c_state)
-        elif state != "active":
-            due["next_run_at"] = None
-    jobs.set_due(c, job["id"], **due)
+        job = jobs.lock(c, job["id"])
+        state = job["state"]  # a trigger that raised may have paused it
+    elif "trigger" in new or wakes:
+        _, due = moves.pass_by(e, c, job, now)
+        job = {**job, **due}
+    since = None
+    if "trigger" in new:
+        due = _from_now(job, order.trigger, now)
+        since = due["anchor"]
+    if wakes or (state == "done" and due.get("next_run_at") is not None):
+        state, reason = "active", None
+    if state != "active":
+        due["next_run_at"] = None
+    number = moves.new_definition(
+        c, job, now, since=since, digest=order.digest(), state=state, state_reason=reason, **new
+    )
+    lane = jobs.lane(c, needs_text(order.kind, order.policies))
+    jobs.set_due(c, job["id"], **{**due, "definition": number, "faults": 0, "lane": lane})
+    values: dict[str, Any] = {"definition": number, "kind": order.kind}
+    if state != job["state"]:
+        values |= {"state": state, "state_reason": reason, "state_at": now, "state_actor": actor.name}
+        values |= {"state_before": job["state"]}
     return values
 
 
@@ -243,27 +303,18 @@ def _from_now(job: dict[str, Any], trigger: Trigger, now: int) -> dict[str, Any]
 
 def revive(e: Engine, c: Connection, job: dict[str, Any], order: JobOrder, actor: Actor, now: int) -> None:
     """A retired job whose source declares it again takes its former state (L-07)."""
-    former = job["state_before"] if job["state_before"] in {"active", "paused", "pending"} else "active"
+    former = job["state_before"] or "active"
     to = order.state if former == "active" else former
     due: dict[str, Any] = _from_now(job, order.trigger, now) if to == "active" else {}
     moves.move(e.ledger, c, job, to, actor, "its source declares it again", now, action="revive", due=due)
 
 
-def run_now(
-    e: Engine,
-    c: Connection,
-    job: dict[str, Any],
-    actor: Actor,
-    now: int,
-    *,
-    reason: str | None = None,
-    overlap: str | None = None,
-    retry_of: dict[str, Any] | None = None,
-) -> int:
-    """Open a manual run of a locked job; answers its id (A-15, P-07).
+def may_run(
+    e: Engine, c: Connection, job: dict[str, Any], now: int, *, overlap: str | None = None
+) -> tuple[Compiled, str]:
+    """May a manual run of the job open now? Its definition, and the verdict of the overlap rule; changes nothing.
 
-    Its instant is that of the order, or the next free millisecond. The overlap rule of the job holds unless
-    the order overrides it, which is recorded. Raises :class:`Conflict` when the rule says skip.
+    Raises :class:`Conflict` (``wrong_state``, ``invalid``, ``overlap``).
     """
     if job["state"] == "retired" or moves.invalid(job["state_reason"]) or job["state"] == "pending":
         raise Conflict(
@@ -292,9 +343,29 @@ def run_now(
             value=job["key"],
             hint="wait for it, cancel it, or add --overlap parallel",
         )
+    return compiled, verdict
+
+
+def run_now(
+    e: Engine,
+    c: Connection,
+    job: dict[str, Any],
+    actor: Actor,
+    now: int,
+    *,
+    reason: str | None = None,
+    overlap: str | None = None,
+    retry_of: dict[str, Any] | None = None,
+) -> int:
+    """Open a manual run of a locked job; answers its id (A-15, P-07).
+
+    Its instant is that of the order, or the next free millisecond. The overlap rule of the job holds unless
+    the order overrides it, which is recorded. Raises :class:`Conflict` when the rule says skip.
+    """
+    compiled, verdict = may_run(e, c, job, now, overlap=overlap)
     if verdict == "replace":
         replace_live(e.ledger, c, [job["id"]], now)
-    slot = rows.free_millisecond(c, job["id"], -(-now // MILLISECOND) * MILLISECOND)
+    slot = _manual_instant(c, compiled, now)
     origin = _json({"actor": actor.name, "actor_kind": actor.kind, "reason": reason, "overlap": overlap})
     delivery = retry_of["delivery_key"] if retry_of else None
     if retry_of is not None and delivery is None:
@@ -327,6 +398,14 @@ def run_now(
     events.record(c, job["id"], now, actor, action, reason=reason, run_id=run_id, changes=changes)
     e.ledger.dialect.notify(c)
     return int(run_id)
+
+
+def _manual_instant(c: Connection, compiled: Compiled, now: int) -> int:
+    """The order's own millisecond, or the next that neither has a run nor is a slot of the job (A-15)."""
+    slot = rows.free_millisecond(c, compiled.job_id, -(-now // MILLISECOND) * MILLISECOND)
+    while compiled.trigger is not None and compiled.trigger.is_slot(slot):
+        slot = rows.free_millisecond(c, compiled.job_id, slot + MILLISECOND)
+    return slot
 
 
 def _delivery_key(compiled: Any, run: dict[str, Any]) -> str:
@@ -407,12 +486,12 @@ def cancel(e: Engine, c: Connection, run: dict[str, Any], actor: Actor, reason: 
     Answers ``cancelled`` or ``stopping``. Raises :class:`Conflict` on a final run (F-11).
     """
     if run["state"] in _FINAL:
-        raise _final(run)
+        raise final_run(run)
     jobs.lock(c, run["job_id"])
     told = "cancelled"
     if not _cancel_idle(c, run["id"], "operator", now):
         if not rows.order_stop(c, run["id"], "operator", actor.name):
-            raise _final(run)
+            raise final_run(run)
         told = "stopping"
     events.record(c, run["job_id"], now, actor, "cancel", reason=reason, run_id=run["id"])
     if told == "cancelled":
@@ -423,14 +502,7 @@ def cancel(e: Engine, c: Connection, run: dict[str, Any], actor: Actor, reason: 
 
 def release(e: Engine, c: Connection, run: dict[str, Any], actor: Actor, reason: str, now: int) -> None:
     """Take the lease of a run from a host believed dead and end it ``interrupted: released`` (F-11)."""
-    if run["state"] != _RUNNING:
-        raise (
-            _final(run)
-            if run["state"] in _FINAL
-            else Conflict(
-                f"run {run['id']} is not held by any host", code="wrong_state", field="run", value=run["id"]
-            )
-        )
+    may_release(run)
     job = jobs.lock(c, run["job_id"])
     outcome = Outcome("interrupted", "released", f"released by {actor.name}: {reason}")
     if not close_lost(e, c, run, job, outcome, now):
@@ -440,6 +512,17 @@ def release(e: Engine, c: Connection, run: dict[str, Any], actor: Actor, reason:
     e.ledger.dialect.notify(c)
 
 
-def _final(run: dict[str, Any]) -> Conflict:
+def may_release(run: dict[str, Any]) -> None:
+    """Raises :class:`Conflict` for a run that no host holds."""
+    if run["state"] in _FINAL:
+        raise final_run(run)
+    if run["state"] != _RUNNING:
+        raise Conflict(
+            f"run {run['id']} is not held by any host", code="wrong_state", field="run", value=run["id"]
+        )
+
+
+def final_run(run: dict[str, Any]) -> Conflict:
+    """The answer to an order about a run that is final."""
     word = RunState(run["state"]).word
     return Conflict(f"run {run['id']} is final ({word})", code="run_final", field="run", value=run["id"])

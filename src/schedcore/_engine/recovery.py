@@ -85,7 +85,7 @@ def close_lost(
     compiled = e.compiler.of([key], lambda keys: e.ledger.hot.definitions(c, keys))[key]
     limit, decided = 300, None
     if not isinstance(compiled, Exception):
-        limit = compiled.policies.timeout
+        limit = compiled.limit
         decided = settle(
             outcome,
             attempt=run["attempts"],
@@ -118,8 +118,9 @@ def close_lost(
     if decided is not None and state is not RunState.QUEUED:
         if decided.streak != job["streak"]:
             rows.write_streaks(c, {run["job_id"]: decided.streak})
-        if decided.opens_breaker and job["state"] == "active":
-            moves.pause(e.ledger, c, run["job_id"], actor, decided.opens_breaker, now, breaker_at=now)
+        if decided.opens_breaker and not isinstance(compiled, Exception):
+            probe = bool(run["probe"])
+            moves.open_breaker(e, c, run["job_id"], compiled, decided.opens_breaker, now, was_probe=probe)
     if again is None:
         events.post(c, now, "run.final", [(run["job_id"], run["id"])])
         moves.finish_one_shot(e.ledger, c, [run["job_id"]], now)

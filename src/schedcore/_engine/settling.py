@@ -18,7 +18,6 @@ from schedcore._engine.state import Engine, Finish
 from schedcore._ledger import events, groups, jobs
 from schedcore._ledger import runs as rows
 from schedcore._ledger.events import Actor
-from schedcore.domain.clock import SECOND
 from schedcore.domain.run import RunState, RunTrigger
 from schedcore.domain.settle import Settled, settle
 
@@ -58,6 +57,8 @@ def settle_batch(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
             plain.append((item.run_id, item.fence, _OK, finish.started_at, finish.finished_at, "ok"))
         else:
             rest.append(finish)
+    ending = _ending(finishes)
+    jobs.lock_many(c, sorted({f.claimed.job.job_id for f in rest} | ending))
     if plain and hot.settle_plain(c, plain) != len(plain):
         raise FenceLost
     again = _settle_rest(e, c, rest, now) if rest else frozenset()
@@ -83,7 +84,8 @@ def settle_batch(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
     if plain:
         good = {f.claimed.job.job_id for f in finishes if f.outcome.kind == "ok"}
         hot.clear_streaks(c, sorted(good))
-    _end_jobs(e, c, finishes, now)
+    if ending:
+        moves.finish_one_shot(e.ledger, c, sorted(ending), now)
     final = [(f.claimed.job.job_id, f.claimed.run_id) for f in finishes if f.claimed.run_id not in again]
     if final:
         hot.post_final(c, final, now)
@@ -110,6 +112,7 @@ def _settle_rest(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
             was_probe=bool(item.probe),
             stderr_tail=(finish.stderr_tail or "")[-_STDERR:],
         )
+        finish.decided = decided
         streaks[job_id] = decided.streak
         after.append((finish, decided))
         written.append(_row(finish, decided))
@@ -118,7 +121,7 @@ def _settle_rest(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
     changed = {job_id: n for job_id, n in streaks.items() if before.get(job_id) != n}
     rows.write_streaks(c, changed)
     for finish, decided in after:
-        _breaker(e, c, finish, decided, known, now)
+        _breaker(e, c, finish, decided, now)
     return frozenset(f.claimed.run_id for f, decided in after if decided.state is RunState.QUEUED)
 
 
@@ -166,47 +169,28 @@ def _breaker(
     c: Connection,
     finish: Finish,
     decided: Settled,
-    known: dict[int, tuple[int, int | None, str]],
     now: int,
 ) -> None:
     job = finish.claimed.job
     actor = Actor(e.name, "machine")
     if decided.opens_breaker:
-        again = None
-        if job.policies.breaker_cooldown and job.trigger is not None:
-            after = now + job.policies.breaker_cooldown * SECOND
-            again = job.trigger.next(after - 1)
-        state = known.get(job.job_id, (0, None, "active"))[2]
         log.warning("job %s: %d failed in a row; paused (%s)", job.key, decided.streak, decided.opens_breaker)
-        if state == "active":
-            moves.pause(
-                e.ledger, c, job.job_id, actor, decided.opens_breaker, now, breaker_at=now, next_run_at=again
-            )
-        else:  # a probe that failed: open again for the same time
-            jobs.lock(c, job.job_id)
-            jobs.update(c, job.job_id, breaker_at=now, updated_at=now)
-            jobs.set_due(c, job.job_id, next_run_at=again)
+        was_probe = bool(finish.claimed.probe)
+        moves.open_breaker(e, c, job.job_id, job, decided.opens_breaker, now, was_probe=was_probe)
         events.post(c, now, "job.breaker", [(job.job_id, finish.claimed.run_id)])
     elif decided.closes_breaker:
         locked = jobs.lock(c, job.job_id)
         if locked["state"] == "paused" and locked["breaker_at"] is not None:
-            moves.resume(e.ledger, c, locked, actor, "its probe succeeded", now)
+            moves.resume(e, c, locked, actor, "its probe succeeded", now)
 
 
-def _end_jobs(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) -> None:
-    """Jobs whose trigger has no further slot are done once their last run is final."""
-    ending = {
+def _ending(finishes: Sequence[Finish]) -> set[int]:
+    """Jobs whose trigger ends: they are done once they have no further slot and no live run."""
+    return {
         f.claimed.job.job_id
         for f in finishes
-        if f.claimed.job.trigger is not None
-        and (
-            f.claimed.job.trigger.kind == "at"
-            or f.claimed.job.trigger.count
-            or f.claimed.job.trigger.not_after
-        )
+        if (t := f.claimed.job.trigger) is not None and (t.kind == "at" or t.count or t.not_after)
     }
-    if ending:
-        moves.finish_one_shot(e.ledger, c, sorted(ending), now)
 
 
 def stale(e: Engine, c: Connection, finish: Finish, now: int) -> None:

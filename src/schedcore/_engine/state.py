@@ -93,8 +93,17 @@ class Finish:
     """How an attempt ended, on its way back to the ledger."""
 
     __slots__ = (
-        "assert_exit", "assert_ms", "assert_output", "claimed", "finished_at", "outcome", "output_ref", "started_at",
-        "stderr_tail", "stdout_tail",
+        "assert_exit",
+        "assert_ms",
+        "assert_output",
+        "claimed",
+        "decided",
+        "finished_at",
+        "outcome",
+        "output_ref",
+        "started_at",
+        "stderr_tail",
+        "stdout_tail",
     )  # fmt: skip
 
     def __init__(self, claimed: Claimed, outcome: Outcome, started_at: int, finished_at: int) -> None:
@@ -105,6 +114,7 @@ class Finish:
         self.stdout_tail: str | None = None
         self.stderr_tail: str | None = None
         self.output_ref: str | None = None
+        self.decided: Any = None
         self.assert_exit: int | None = None
         self.assert_ms: int | None = None
         self.assert_output: str | None = None
@@ -152,7 +162,8 @@ class Engine:
         self.counters = Counters()
         self.inbox: SimpleQueue[Finish | None] = SimpleQueue()
         self.running: dict[int, Claimed] = {}
-        self.busy = 0
+        self.leaving = 0
+        self.served: dict[int, int] = {}
         self.host_id = 0
         self.write_number = 0
         self.guard = Guard()
@@ -164,6 +175,7 @@ class Engine:
         self.took: dict[str, float] = {}
         self.hand_over: Callable[[Claimed], None] = lambda item: None
         self.give_up: Callable[[int], None] = lambda thread: None
+        self.places: dict[str, int] = {}
         self.lane_cache: dict[int, Needs] = {}
         self.gates: Any = None
         self.to_ask: list[tuple[Compiled, list[Any]]] = []
@@ -193,8 +205,8 @@ class Engine:
         return min(self.settings.claim_ahead, int(self.settings.workers * 0.020 / max(took, 1e-6)))
 
     def room(self, kind: str) -> int:
-        """How many more runs of this kind may be claimed now."""
-        return max(0, self.settings.workers + self.ahead(kind) - len(self.running))
+        """How many more runs of this kind may be claimed now; those this turn settles have left."""
+        return max(0, self.settings.workers + self.ahead(kind) - len(self.running) + self.leaving)
 
     def measured(self, kind: str, seconds: float) -> None:
         """One attempt of this kind took so long; slow ones weigh at once, quick ones little by little."""

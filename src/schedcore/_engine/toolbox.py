@@ -17,6 +17,7 @@ import orjson
 
 from schedcore.domain.policy import Policies, Resolved, resolve
 from schedcore.domain.trigger import Trigger
+from schedcore.domain.trigger_parts import TriggerKinds
 from schedcore.spec.declarations import Check, Executor, Gate, Listener, Secrets, SensitivityClass
 
 __all__ = ["Compiled", "Compiler", "Needs", "Toolbox", "needs_text"]
@@ -35,6 +36,7 @@ class Toolbox:
     sensitivity: tuple[tuple[str, SensitivityClass], ...] = ()
     checks: tuple[tuple[str, Check], ...] = ()
     services: Mapping[str, Callable[[], Any]] = field(default_factory=lambda: MappingProxyType({}))
+    triggers: TriggerKinds = field(default_factory=lambda: MappingProxyType({}))
 
     def gates_of(self, kind: str) -> tuple[tuple[str, Gate], ...]:
         """The gates that are asked about this kind of work."""
@@ -90,6 +92,7 @@ class Compiled:
         "job_id",
         "key",
         "kind",
+        "limit",
         "name",
         "number",
         "payload",
@@ -115,6 +118,8 @@ class Compiled:
     creator_kind: str
     digest: str
     jittered: bool
+    limit: int
+    """Seconds one attempt may take: the payload's own word, where its executor reads one, else the policy's."""
     plain: bool
     """Nothing but room stands between a due slot of this job and its start."""
 
@@ -131,7 +136,7 @@ class Compiler:
         self._toolbox = toolbox
         self._host = host_policies
         self._made: OrderedDict[tuple[int, int], Compiled | Exception] = OrderedDict()
-        self._trigger = lru_cache(_KEPT)(lambda text: Trigger.from_dict(orjson.loads(text)))
+        self.trigger = lru_cache(_KEPT)(self._read_trigger)
         self._policies = lru_cache(_KEPT)(self._resolve)
 
     def of(
@@ -154,6 +159,11 @@ class Compiler:
                 made.popitem(last=False)
         return found
 
+    def _read_trigger(self, text: str) -> Trigger | None:
+        """The trigger of a stored text; ``None`` for a job without one. Raises what reading it raises."""
+        data = orjson.loads(text)
+        return None if data is None else Trigger.from_dict(data, kinds=self._toolbox.triggers)
+
     def _resolve(self, text: str, kind: str) -> Resolved:
         declared = self._toolbox.executors.get(kind)
         of_kind = Policies()
@@ -167,16 +177,31 @@ class Compiler:
         """The policies that hold here for a stored text."""
         return self._policies(text, kind)
 
+    def _limit(self, job: Compiled) -> int:
+        declared = self._toolbox.executors.get(job.kind)
+        if declared is None or declared[1].limit_of is None:
+            return job.policies.timeout
+        model = declared[1].payload
+        payload = orjson.loads(job.payload)
+        try:
+            own = declared[1].limit_of(
+                payload if isinstance(model, Mapping) else model.model_validate(payload)
+            )
+        except Exception:  # the run itself will say what is wrong with the payload
+            return job.policies.timeout
+        return own or job.policies.timeout
+
     def _compile(self, row: list[Any]) -> Compiled | Exception:
         job = Compiled()
         job.job_id, job.number, job.uid, job.key, job.kind = row[0], row[1], row[2], row[3], row[4]
         job.payload, job.state, job.state_reason, job.creator_kind = row[7], row[8], row[9], row[10]
         job.digest, job.name = row[11], row[12]
         try:
-            job.trigger = self._trigger(row[5]) if row[5] != "null" else None
+            job.trigger = self.trigger(row[5])
             job.policies = self._policies(row[6], job.kind)
         except Exception as error:  # whatever storage holds, it stays with this job (G16)
             return error
+        job.limit = self._limit(job)
         job.jittered = job.trigger is not None and job.trigger.jitter > 0
         job.plain = (
             not job.policies.groups

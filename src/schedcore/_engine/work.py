@@ -121,7 +121,7 @@ class Worker:
         context.scheduled_for = from_us(item.slot)
         context.attempt, context.fence = item.attempt, item.fence
         context.trigger = _TRIGGERS[item.trigger]
-        context.limit = float(job.policies.timeout)
+        context.limit = float(job.limit)
         context.stop, context.output = item.stop, output
         context.granted = job.policies.secrets
         context.options = _options(item)

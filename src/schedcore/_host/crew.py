@@ -114,7 +114,10 @@ class Crew:
             self._watch.start()
 
     def stop(self, drain_s: float, hurry: threading.Event | None = None) -> None:
-        """Stop in order: no new claim, drain at most ``drain_s`` seconds (``hurry`` cuts it short), then stop work."""
+        """Stop in order: no new claim, a drain of at most ``drain_s`` seconds, then work is stopped.
+
+        ``hurry`` cuts the drain short once it is set.
+        """
         engine = self.engine
         engine.draining = True
         self._give_back()

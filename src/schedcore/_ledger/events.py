@@ -14,17 +14,21 @@ import sqlalchemy as sa
 
 from schedcore._ledger.schema import events, jobs, marks, outbox
 
-__all__ = ["LEDGER", "Actor", "history", "post", "record", "record_many", "tail"]
+__all__ = ["LEDGER", "Actor", "found", "guard", "history", "of_run", "post", "record", "record_many", "tail"]
 
 LEDGER = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who gave an order: a name, and the kind of actor (``person``, ``model``, ``run``, ``source``, ``machine``)."""
+    """Who gave an order: a name, and the kind of actor (``person``, ``model``, ``run``, ``source``, ``machine``).
+
+    ``token`` marks the events of one order, so that it can be read back when its commit is unknown (G5).
+    """
 
     name: str
     kind: str
+    token: str | None = None
 
 
 def record(
@@ -55,7 +59,7 @@ def record(
                 "digest_before": digests[0],
                 "digest_after": digests[1],
                 "run_id": run_id,
-                "token": token,
+                "token": token or actor.token,
             }
         ],
     )
@@ -67,7 +71,7 @@ def record_many(c: sa.Connection, rows: Sequence[dict[str, Any]]) -> int:
     if LEDGER in ids and c.dialect.name == "postgresql":
         c.exec_driver_sql("select pg_advisory_xact_lock(727002)")  # job 0 has no row of ``due`` to lock
     query = sa.select(events.c.job_id, sa.func.max(events.c.number)).where(events.c.job_id.in_(ids))
-    last: dict[int, int] = dict(c.execute(query.group_by(events.c.job_id)).tuples().all())
+    last: dict[int, int] = dict(c.execute(query.group_by(events.c.job_id)).all())
     numbered = []
     for row in rows:
         number = last.get(row["job_id"], 0) + 1
@@ -75,6 +79,18 @@ def record_many(c: sa.Connection, rows: Sequence[dict[str, Any]]) -> int:
         numbered.append({**row, "number": number})
     c.execute(sa.insert(events), numbered)
     return number
+
+
+def guard(c: sa.Connection, token: str) -> None:
+    """Hold the order's token until the transaction ends: whoever reads it back waits for that end."""
+    if c.dialect.name == "postgresql":  # on SQLite the writers' lock does it
+        c.execute(sa.select(sa.func.pg_advisory_xact_lock(int(token, 16) - 2**63)))
+
+
+def found(c: sa.Connection, token: str) -> bool:
+    """Is the order with this token in the ledger? Asked in a transaction of its own that holds the token."""
+    guard(c, token)
+    return c.execute(sa.select(events.c.id).where(events.c.token == token).limit(1)).first() is not None
 
 
 def history(c: sa.Connection, job_id: int, *, limit: int = 200, after: int = 0) -> list[dict[str, Any]]:
@@ -86,6 +102,12 @@ def history(c: sa.Connection, job_id: int, *, limit: int = 200, after: int = 0) 
         .limit(limit)
     )
     return [dict(r) for r in c.execute(query).mappings()][::-1]
+
+
+def of_run(c: sa.Connection, job_id: int, run_id: int) -> list[dict[str, Any]]:
+    """The events of a job that concern one run, in order."""
+    query = sa.select(events).where(events.c.job_id == job_id, events.c.run_id == run_id)
+    return [dict(r) for r in c.execute(query.order_by(events.c.number)).mappings()]
 
 
 def tail(c: sa.Connection, *, after: int = 0, limit: int = 200, newest: bool = False) -> list[dict[str, Any]]:

@@ -7,13 +7,14 @@ tied to its run, so a killed holder frees it when its run is taken from it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from schedcore._ledger.schema import groups, places, starts
 
-__all__ = ["declare", "free", "give", "take"]
+__all__ = ["declare", "free", "give", "listed", "take"]
 
 
 def declare(c: sa.Connection, limits: Mapping[str, tuple[int, int | None, int | None]]) -> None:
@@ -69,3 +70,19 @@ def give(c: sa.Connection, run_ids: Sequence[int]) -> None:
     """Runs give their places back."""
     if run_ids:
         c.execute(sa.delete(places).where(places.c.run_id.in_(run_ids)))
+
+
+def listed(c: sa.Connection) -> list[dict[str, Any]]:
+    """Each group: its places, those taken, its rate and window in seconds."""
+    used = sa.select(sa.func.count()).where(places.c.group_name == groups.c.name).scalar_subquery()
+    query = sa.select(groups, used.label("taken")).order_by(groups.c.name)
+    return [
+        {
+            "name": row["name"],
+            "places": row["places"],
+            "taken": row["taken"],
+            "rate": row["rate"],
+            "window_s": None if row["rate_window"] is None else row["rate_window"] / 1_000_000,
+        }
+        for row in c.execute(query).mappings()
+    ]

@@ -21,6 +21,7 @@ __all__ = [
     "known_kinds",
     "leave",
     "listed",
+    "live",
     "live_kinds",
     "order",
     "renew",
@@ -145,6 +146,22 @@ def give_lease(c: sa.Connection, name: str, host_id: int) -> None:
     """Give a named service back."""
     mine = (leases.c.name == name, leases.c.host_id == host_id)
     c.execute(sa.update(leases).where(*mine).values(host_id=None, lease_end=None))
+
+
+def live(c: sa.Connection, now: int) -> list[dict[str, Any]]:
+    """Hosts with a heartbeat within three beats: ``name``, ``kinds`` and ``tags`` as sets, ``environment``."""
+    query = sa.select(hosts.c.name, hosts.c.kinds, hosts.c.tags, hosts.c.environment).where(
+        hosts.c.state == "live", hosts.c.beat_at.is_not(None), hosts.c.beat_at > now - 3 * hosts.c.beat_every
+    )
+    return [
+        {
+            "name": row.name,
+            "kinds": set(orjson.loads(row.kinds)),
+            "tags": set(orjson.loads(row.tags)),
+            "environment": row.environment,
+        }
+        for row in c.execute(query)
+    ]
 
 
 def live_kinds(c: sa.Connection, now: int) -> set[str]:

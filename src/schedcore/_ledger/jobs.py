@@ -22,20 +22,26 @@ __all__ = [
     "close_definition",
     "definition",
     "definition_at",
+    "definitions_since",
     "due_row",
     "find",
     "insert",
     "lane",
     "lane_needs",
+    "last_slots",
     "listed",
+    "live_keys",
     "lock",
+    "lock_many",
     "new_uid",
     "of_other_tz",
     "open_definition",
     "redefine",
     "set_due",
     "similar",
+    "triggers",
     "update",
+    "with_definitions",
 ]
 
 Found = dict[str, Any]
@@ -63,24 +69,47 @@ def insert(c: sa.Connection, values: Mapping[str, Any]) -> int:
     try:
         return int(c.execute(sa.insert(jobs).values(**values).returning(jobs.c.id)).scalar_one())
     except sa.exc.IntegrityError as error:
-        raise Conflict(
-            f"a live job has the key {values['key']!r} already",
-            code="key_taken",
-            field="key",
-            value=values["key"],
-            hint=f"edit it with `schedcore edit {values['key']}`, or remove it first",
-        ) from error
+        raise _taken(error, values) from error
 
 
 def update(c: sa.Connection, job_id: int, **values: Any) -> None:
-    """Write the named columns of one job, and no others (L-06)."""
-    c.execute(sa.update(jobs).where(jobs.c.id == job_id).values(**values))
+    """Write the named columns of one job, and no others (L-06). Raises :class:`Conflict` for a taken key."""
+    try:
+        c.execute(sa.update(jobs).where(jobs.c.id == job_id).values(**values))
+    except sa.exc.IntegrityError as error:
+        key = sa.select(jobs.c.key).where(jobs.c.id == job_id)
+        given = values if "key" in values or c.dialect.name != "sqlite" else {"key": c.execute(key).scalar()}
+        raise _taken(error, given) from error
+
+
+def _taken(error: sa.exc.IntegrityError, values: Mapping[str, Any]) -> Conflict:
+    if any(name in str(error.orig) for name in ("uq_jobs_source", "jobs.source")):
+        what = f"{values.get('external_id')!r} of source {values.get('source')!r}"
+        return Conflict(f"{what} has a job already", code="external_id_taken", field="external_id")
+    return Conflict(
+        f"a live job has the key {values.get('key', 'it had')!r} already",
+        code="key_taken",
+        field="key",
+        value=values.get("key"),
+        hint="edit that job, or remove it first",
+    )
 
 
 def lock(c: sa.Connection, job_id: int) -> Found:
     """The job, with its row of ``due`` locked until the transaction ends."""
     c.execute(sa.select(due.c.job_id).where(due.c.job_id == job_id).with_for_update()).one()
     return dict(c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.id == job_id)).mappings().one())
+
+
+def lock_many(c: sa.Connection, job_ids: Sequence[int]) -> None:
+    """Lock the rows of ``due`` of several jobs, in the order of their ids, before anything else of theirs.
+
+    Everywhere the order is ``due``, then ``runs``, then ``jobs``, then ``groups``: two writers cannot meet
+    crosswise.
+    """
+    if job_ids and c.dialect.name == "postgresql":
+        query = sa.select(due.c.job_id).where(due.c.job_id.in_(job_ids)).order_by(due.c.job_id)
+        c.execute(query.with_for_update()).all()
 
 
 def find(c: sa.Connection, text: str) -> list[Found]:
@@ -112,10 +141,58 @@ def by_ids(c: sa.Connection, ids: Sequence[int]) -> dict[int, Found]:
     return {r["id"]: dict(r) for r in rows}
 
 
+def live_keys(c: sa.Connection, keys: Sequence[str]) -> dict[str, int]:
+    """Which of these keys live jobs have, each with the job's integer id."""
+    found: dict[str, int] = {}
+    for start in range(0, len(keys), 500):
+        query = sa.select(jobs.c.key, jobs.c.id).where(jobs.c.state != "retired")
+        found.update(c.execute(query.where(jobs.c.key.in_(keys[start : start + 500]))).tuples().all())
+    return found
+
+
+def triggers(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The stored triggers of jobs, of their definitions in force."""
+    query = sa.select(jobs.c.id, definitions.c.trigger).select_from(
+        jobs.join(
+            definitions,
+            sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
+        )
+    )
+    return dict(c.execute(query.where(jobs.c.id.in_(ids))).tuples().all())
+
+
+def last_slots(c: sa.Connection) -> int | None:
+    """The latest slot that any job has decided."""
+    return c.execute(sa.select(sa.func.max(due.c.last_slot))).scalar()
+
+
 def by_source(c: sa.Connection, source: str) -> dict[str, Found]:
     """All jobs of a source, retired ones too, by their external id."""
     rows = c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.source == source)).mappings()
     return {r["external_id"]: dict(r) for r in rows}
+
+
+def with_definitions(c: sa.Connection, source: str, *, lock: bool = False) -> dict[str, Found]:
+    """As :func:`by_source`, each job with its definition in force under ``current``; one query for all.
+
+    ``lock`` locks every one of them, in the order of their ids.
+    """
+    if lock and c.dialect.name != "sqlite":
+        mine = sa.select(jobs.c.id).where(jobs.c.source == source)
+        c.execute(
+            sa.select(due.c.job_id).where(due.c.job_id.in_(mine)).order_by(due.c.job_id).with_for_update()
+        )
+    texts = [column.label("d_" + column.name) for column in definitions.c]
+    joined = _JOINED.join(
+        definitions, sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition)
+    )
+    query = sa.select(*_WIDE, *texts).select_from(joined).where(jobs.c.source == source).order_by(jobs.c.id)
+    found: dict[str, Found] = {}
+    for row in c.execute(query).mappings():
+        job = {name: value for name, value in row.items() if not name.startswith("d_")}
+        job["current"] = {name[2:]: value for name, value in row.items() if name.startswith("d_")}
+        found[job["external_id"]] = job
+    return found
 
 
 def listed(
@@ -178,6 +255,13 @@ def definition_at(c: sa.Connection, job_id: int, instant: int) -> Found | None:
     return dict(row) if row else None
 
 
+def definitions_since(c: sa.Connection, job_id: int, instant: int) -> list[Found]:
+    """The definitions that held at an instant or later, in order."""
+    ends = sa.or_(definitions.c.valid_to.is_(None), definitions.c.valid_to > instant)
+    query = sa.select(definitions).where(definitions.c.job_id == job_id, ends).order_by(definitions.c.number)
+    return [dict(r) for r in c.execute(query).mappings()]
+
+
 def set_due(c: sa.Connection, job_id: int, **values: Any) -> None:
     """Make or change a job's row of ``due``."""
     make = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
@@ -200,7 +284,7 @@ def lane(c: sa.Connection, needs: str) -> int:
 
 def lane_needs(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
     """The needs of lanes."""
-    return dict(c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids))).tuples().all())
+    return dict(c.execute(sa.select(lanes.c.id, lanes.c.needs).where(lanes.c.id.in_(ids))).all())
 
 
 def due_row(c: sa.Connection, job_id: int) -> list[Any]:

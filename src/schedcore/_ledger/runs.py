@@ -17,10 +17,13 @@ __all__ = [
     "answered",
     "attempts_of",
     "close_lost",
+    "counts",
+    "covered",
     "decided",
     "end_known",
     "free_millisecond",
     "give_back",
+    "last_latency",
     "last_of",
     "listed",
     "lost",
@@ -29,6 +32,7 @@ __all__ = [
     "one",
     "order_stop",
     "queued_late",
+    "related",
     "settle_idle",
     "skip",
     "skips_of",
@@ -63,7 +67,15 @@ def decided(
 def one(c: sa.Connection, run_id: int) -> dict[str, Any] | None:
     """One run with its job's key and public id, and the name of its host."""
     query = (
-        sa.select(runs, jobs.c.key, jobs.c.uid, jobs.c.kind, hosts.c.name.label("host"), hosts.c.machine)
+        sa.select(
+            runs,
+            jobs.c.key,
+            jobs.c.uid,
+            jobs.c.kind,
+            jobs.c.scope,
+            hosts.c.name.label("host"),
+            hosts.c.machine,
+        )
         .select_from(
             runs.join(jobs, jobs.c.id == runs.c.job_id).outerjoin(hosts, hosts.c.id == runs.c.host_id)
         )
@@ -85,6 +97,18 @@ def last_of(c: sa.Connection, job_ids: Sequence[int]) -> dict[int, dict[str, Any
         newest, sa.and_(newest.c.job_id == runs.c.job_id, newest.c.slot == runs.c.scheduled_for)
     )
     return {r["job_id"]: dict(r) for r in c.execute(query).mappings()}
+
+
+def counts(c: sa.Connection, job_id: int) -> int:
+    """How many runs a job has."""
+    query = sa.select(sa.func.count()).select_from(runs).where(runs.c.job_id == job_id)
+    return int(c.execute(query).scalar_one())
+
+
+def last_latency(c: sa.Connection, job_id: int) -> int | None:
+    """How late the newest run of a slot began, in milliseconds (L-19)."""
+    query = sa.select(runs.c.latency_ms).where(runs.c.job_id == job_id, runs.c.latency_ms.is_not(None))
+    return c.execute(query.order_by(runs.c.scheduled_for.desc()).limit(1)).scalar()
 
 
 def listed(
@@ -119,6 +143,22 @@ def listed(
         query = query.where(jobs.c.labels.contains(f'"{label}"', autoescape=True))
     order = (runs.c.scheduled_for.desc(), runs.c.id.desc()) if job_id is not None else (runs.c.id.desc(),)
     return [dict(r) for r in c.execute(query.order_by(*order).limit(limit)).mappings()]
+
+
+def covered(c: sa.Connection, run_id: int) -> list[dict[str, Any]]:
+    """The skipped rows whose slots a run stands for."""
+    job = sa.select(runs.c.job_id).where(runs.c.id == run_id).scalar_subquery()
+    query = sa.select(skipped).where(skipped.c.job_id == job, skipped.c.run_id == run_id)
+    return [dict(r) for r in c.execute(query.order_by(skipped.c.first_slot)).mappings()]
+
+
+def related(c: sa.Connection, run_id: int) -> list[dict[str, Any]]:
+    """Runs that came of a run: its retries by hand, and its children. A plain scan: asked by people only."""
+    query = sa.select(runs, jobs.c.key, jobs.c.uid, jobs.c.kind, hosts.c.name.label("host")).select_from(
+        runs.join(jobs, jobs.c.id == runs.c.job_id).outerjoin(hosts, hosts.c.id == runs.c.host_id)
+    )
+    mine = sa.or_(runs.c.retry_of_id == run_id, runs.c.parent_run_id == run_id)
+    return [dict(r) for r in c.execute(query.where(runs.c.id > run_id, mine).order_by(runs.c.id)).mappings()]
 
 
 def skips_of(c: sa.Connection, job_id: int, *, limit: int = 50) -> list[dict[str, Any]]:

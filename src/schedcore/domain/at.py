@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from schedcore.domain.clock import MILLISECOND, MINUTE, SECOND, text, to_us
 from schedcore.domain.clock_note import ClockNote, wall_day, wall_time
-from schedcore.domain.errors import Refused
+from schedcore.domain.errors import Refused, shown
 from schedcore.domain.timeline import timeline
 
 __all__ = ["GRACE_S", "At", "parse_instant", "refuse_past"]
@@ -161,7 +161,4 @@ def _years(value: str, field: str | None) -> Refused:
 
 
 def _bad(value: object, what: str, hint: str, field: str | None) -> Refused:
-    shown = ascii(value)
-    if len(shown) > 60:
-        shown = shown[:57] + "…"
-    return Refused(f"{shown}: {what}", code="bad_instant", field=field, value=value, hint=hint)
+    return Refused(f"{shown(value)}: {what}", code="bad_instant", field=field, value=value, hint=hint)

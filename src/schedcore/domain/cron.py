@@ -13,8 +13,8 @@ from schedcore.domain.clock import DAY, MINUTE
 from schedcore.domain.clock_note import ClockNote, wall_day, wall_time
 from schedcore.domain.cron_grammar import read_fields
 from schedcore.domain.cron_pieces import Pieces
-from schedcore.domain.cron_wall import wall_set
-from schedcore.domain.errors import Refused, nearest
+from schedcore.domain.cron_wall import LAST_WALL, wall_set
+from schedcore.domain.errors import Refused, nearest, shown
 from schedcore.domain.timeline import ALWAYS, NEVER, Timeline, timeline
 from schedcore.domain.zones import on_new_data
 
@@ -50,10 +50,11 @@ class Cron:
         if not piece.start <= after_us < piece.until:
             self._hot = piece = self._pieces.holding(after_us)
         first = self._walls.first
-        wall = (after_us + piece.offset) // MINUTE + 1
+        wall = max((after_us + piece.offset) // MINUTE + 1, piece.low)
         limit = wall // _MINUTES + _HORIZON
+        missed = False
         while True:
-            found = first(wall if wall > piece.low else piece.low, piece.high, limit)
+            found = first(wall, piece.high, limit)
             us = NEVER if found is None else found * MINUTE - piece.offset
             if piece.extra and after_us < piece.extra[-1]:
                 us = min(us, piece.extra[bisect_right(piece.extra, after_us)])
@@ -61,7 +62,10 @@ class Cron:
                 return us
             if piece.until == NEVER or piece.high // _MINUTES > limit:
                 return None
-            piece = self._pieces.at(piece.number + 1)
+            number = piece.number + 1
+            if missed:
+                number = max(number, self._ahead(piece.high, limit))
+            piece, missed = self._pieces.at(number), True
             wall = piece.low
 
     def count_between(self, after_us: int, until_us: int) -> int:
@@ -126,6 +130,14 @@ class Cron:
         mine = (self.zone, self.gap, self.fold, self.fixed)
         return mine == (other.zone, other.gap, other.fold, other.fixed) and self._walls.same(other._walls)
 
+    def _ahead(self, wall: int, limit: int) -> int:
+        """The segment before which a rare job cannot fire, so that the years between are not visited.
+
+        No clock was ever moved by more than a day; two are allowed for.
+        """
+        slot = self._walls.first(wall - 2 * _MINUTES, LAST_WALL, limit)
+        return self._pieces.line.index(((limit * _MINUTES if slot is None else slot) - 2 * _MINUTES) * MINUTE)
+
     def _skipped_before(self, us: int, index: int, wall: int) -> ClockNote | None:
         """A gap between the firing before and this one that passed over slots."""
         for number in range(index, max(index - _LOOK_BACK, 0), -1):
@@ -144,9 +156,16 @@ def parse_cron(text: str, zone: str = "UTC", *, gap: str = "at_once", fold: str 
     and ``fold`` (with that field) ``bad_choice``, or ``not_fixed`` for a job with ``*`` in minute or hour.
     (T-02, T-05, P-03)
     """
-    if not isinstance(text, str) or len(text) > 256:
+    if not _short(text):
         read_fields(text)  # raises; nothing long is kept
+    _check_choice("gap", gap, GAPS, True)
+    _check_choice("fold", fold, FOLDS, True)
+    timeline(zone)
     return _parsed(text, zone, gap, fold)
+
+
+def _short(text: object) -> bool:
+    return isinstance(text, str) and len(text) <= 256
 
 
 @lru_cache(maxsize=2048)
@@ -165,7 +184,7 @@ def _note(code: str, walls: list[int], fires: int) -> ClockNote:
 def _check_choice(name: str, value: str, known: tuple[str, ...], fixed: bool) -> None:
     if value not in known:
         hint = nearest(str(value), known) or "one of " + ", ".join(known)
-        raise Refused(f"{value!r} is no choice", code="bad_choice", field=name, value=value, hint=hint)
+        raise Refused(f"{shown(value)} is no choice", code="bad_choice", field=name, value=value, hint=hint)
     if not fixed and value != known[0]:
         raise Refused(
             "only a job of fixed times may choose it: minute and hour without '*'",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from schedcore.domain.errors import Refused
+from schedcore.domain.errors import Refused, shown
 
 __all__ = ["CronFields", "read_fields"]
 
@@ -235,13 +235,8 @@ def _strange(field: _Field, item: str) -> Refused:
 
 
 def _wrong(field: _Field, item: str, what: str, hint: str) -> Refused:
-    return Refused(f"{field.name} {_shown(item)}: {what}", code="bad_cron", value=item, hint=hint or None)
+    return Refused(f"{field.name} {shown(item)}: {what}", code="bad_cron", value=item, hint=hint or None)
 
 
 def _bad(text: object, what: str, hint: str) -> Refused:
-    return Refused(f"{_shown(text)}: {what}", code="bad_cron", value=text, hint=hint)
-
-
-def _shown(text: object) -> str:
-    shown = ascii(text)
-    return shown if len(shown) <= 80 else shown[:77] + "…"
+    return Refused(f"{shown(text)}: {what}", code="bad_cron", value=text, hint=hint)

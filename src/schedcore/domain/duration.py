@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from schedcore.domain.errors import Refused
+from schedcore.domain.errors import Refused, shown
 
 __all__ = ["bare_duration_hint", "duration_text", "parse_duration"]
 
@@ -63,7 +63,7 @@ def bare_duration_hint(text: str) -> str | None:
     return f"--every {short} for one run each {short}, --in {short} for a single run {short} from now"
 
 
-def _seconds(text: str, field: str | None) -> int:
+def _seconds(text: object, field: str | None) -> int:
     if not isinstance(text, str):
         hint = f"with a unit, such as '{text}s'" if type(text) is int else "such as '30m'"
         raise _bad(text, "a duration is a text", hint, field)
@@ -119,7 +119,4 @@ def _strange(text: str, field: str | None) -> Refused:
 
 
 def _bad(text: object, what: str, hint: str, field: str | None) -> Refused:
-    shown = ascii(text)
-    if len(shown) > 60:
-        shown = shown[:57] + "…"
-    return Refused(f"{shown}: {what}", code="bad_duration", field=field, value=text, hint=hint)
+    return Refused(f"{shown(text)}: {what}", code="bad_duration", field=field, value=text, hint=hint)

@@ -34,9 +34,11 @@ __all__ = [
     "Refused",
     "SchedcoreError",
     "nearest",
+    "shown",
 ]
 
 _SHOWN = 200
+_NAME = 100
 
 
 class SchedcoreError(Exception):
@@ -146,6 +148,19 @@ class LedgerTooNew(LedgerError):
 
 
 def nearest(name: str, known: list[str] | tuple[str, ...] | set[str]) -> str | None:
-    """A hint that proposes the nearest known name, or ``None`` when none is near."""
+    """A hint that proposes the nearest known name, or ``None`` when none is near.
+
+    A name beyond 100 characters is near to none: looking for it would cost more than it helps.
+    """
+    if len(name) > _NAME:
+        return None
     found = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
     return f"did you mean {found[0]!r}?" if found else None
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A value as a message shows it: quoted, ASCII, one line, cut after ``most`` characters."""
+    if isinstance(value, str):
+        value = value[: most + 1]
+    said = ascii(value)
+    return said if len(said) <= most + 2 else said[:most] + "…"

@@ -19,7 +19,8 @@ from schedcore.domain.job_trigger import Appointed, read_trigger
 from schedcore.domain.names import KINDS
 from schedcore.domain.policy import Policies
 from schedcore.domain.reading import plain, wrong
-from schedcore.domain.trigger import Trigger, TriggerKinds
+from schedcore.domain.trigger import Trigger
+from schedcore.domain.trigger_parts import TriggerKinds
 
 __all__ = ["JobOrder"]
 

@@ -17,7 +17,8 @@ from schedcore.domain.duration import parse_duration
 from schedcore.domain.errors import Refused
 from schedcore.domain.names import TRIGGER_FIELDS
 from schedcore.domain.reading import path, same, twice, wrong
-from schedcore.domain.trigger import Trigger, TriggerKinds
+from schedcore.domain.trigger import Trigger
+from schedcore.domain.trigger_parts import TriggerKinds
 
 __all__ = ["Appointed", "read_trigger"]
 

@@ -156,13 +156,13 @@ class MaskStream:
         if self._hot and not ends and len(self._line) + len(data) < _LONGEST_LINE:
             self._line += data
             return b""
-        data, self._line = self._line + data, b""
+        data = self._line + data
         ends = _line_end(data)
         last = data[ends:].lower()
         self._hot = len(last) < _LONGEST_LINE and has_word(last)
-        if self._hot or _SHAPE_WORDS.begun_at(last, 0) < len(last):
-            data, self._line = data[:ends], data[ends:]
-        return self._show(data)
+        keep = ends if self._hot else ends + _SHAPE_WORDS.begun_at(last, 0)
+        self._line = data[keep:]
+        return self._show(data[:keep])
 
     def _show(self, data: bytes) -> bytes:
         """Mask with what was shown before on the same line in view, since a shape may have begun there."""

@@ -117,7 +117,7 @@ def _several(
         (last,), total = trigger.newest(start, last - 1, 1), total - 1
     late_until = start
     if limit and now - limit > start:
-        late_until = min(now - limit - 1, last)
+        late_until = min(now - limit, last)  # its newest slot may be at the limit, or within it by jitter
         edge = trigger.newest(start, late_until, 1)
         if edge and now - edge[0] - _jitter(edge[0], jitter_us) <= limit:
             late_until = edge[0] - 1

@@ -24,7 +24,7 @@ _MISSING_PROGRAM = (126, 127)
 _LONGEST_LIST = 32
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,99}", re.ASCII)
 
-Reader = Callable[[Any, str], Any]
+_Reader = Callable[[Any, str], Any]
 
 
 def name_text(value: Any, field: str) -> str:
@@ -34,19 +34,19 @@ def name_text(value: Any, field: str) -> str:
     return value
 
 
-def _one_of(*words: str) -> Reader:
+def _one_of(*words: str) -> _Reader:
     return lambda value, field: choice(value, field, words)
 
 
-def _whole(low: int, high: int) -> Reader:
+def _whole(low: int, high: int) -> _Reader:
     return lambda value, field: whole(value, field, low, high)
 
 
-def _seconds(low: int, high: int, *, or_zero: bool = False) -> Reader:
+def _seconds(low: int, high: int, *, or_zero: bool = False) -> _Reader:
     return lambda value, field: seconds(value, field, low, high, or_zero=or_zero)
 
 
-def _names(at_most: int = _LONGEST_LIST) -> Reader:
+def _names(at_most: int = _LONGEST_LIST) -> _Reader:
     return lambda value, field: texts(value, field, at_most, name_text)
 
 
@@ -75,7 +75,7 @@ def _findings_exit(value: Any, field: str) -> tuple[int, ...]:
     return tuple(sorted(set(value)))
 
 
-READERS: Mapping[str, Reader] = {
+READERS: Mapping[str, _Reader] = {
     "catch_up": _one_of(*CATCH_UPS),
     "catch_up_max": _whole(1, 1_000),
     "late_limit": _seconds(1, 366 * _DAY, or_zero=True),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from schedcore.domain.clock import text
 from schedcore.domain.clock_note import ClockNote
 from schedcore.domain.describe import describe_note
-from schedcore.domain.errors import Refused
+from schedcore.domain.errors import Refused, shown
 from schedcore.domain.local import local_text
 from schedcore.domain.trigger import Trigger
 
@@ -43,7 +43,9 @@ def preview(
     Raises :class:`Refused` (``bad_count``, ``unknown_language``).
     """
     if type(n) is not int or not 1 <= n <= MOST:
-        raise Refused(f"{n!a:.20} slots", code="bad_count", field="n", value=n, hint=f"a number, 1 to {MOST}")
+        raise Refused(
+            f"{shown(n)} slots", code="bad_count", field="n", value=n, hint=f"a number, 1 to {MOST}"
+        )
     left = trigger.count if remaining is None else remaining
     slots: list[PreviewSlot] = []
     while len(slots) < (n if left is None else min(n, left)):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schedcore.domain.duration import bare_duration_hint
-from schedcore.domain.errors import Refused, nearest
+from schedcore.domain.errors import Refused, nearest, shown
 from schedcore.domain.names import fold
 
 __all__ = ["KINDS", "Form", "kind_of", "read_form"]
@@ -89,7 +89,7 @@ def _guessed(text: Any, field: str) -> str:
     kind = kind_of(text)
     if kind == "every":
         raise Refused(
-            f"{text!a} may be each time or once",
+            f"{shown(text)} may be each time or once",
             code="bare_duration",
             field=field,
             value=text,
@@ -104,7 +104,7 @@ def _kind(value: Any, every_kind: tuple[str, ...], field: str) -> str:
     if name not in every_kind:
         hint = nearest(name, set(every_kind)) or "one of " + ", ".join(every_kind)
         raise Refused(
-            f"there is no trigger kind {value!a:.80}",
+            f"there is no trigger kind {shown(value)}",
             code="unknown_kind",
             field=field,
             value=value,
@@ -122,7 +122,7 @@ def _own_names(data: Mapping[str, Any], every_kind: tuple[str, ...], field: str)
         if own not in known:
             hint = nearest(own, known | set(_ALIASES)) or "known are " + ", ".join(sorted(known))
             raise Refused(
-                f"unknown field {name!a:.80}", code="unknown_field", field=f"{field}.{own:.80}", hint=hint
+                f"unknown field {shown(name)}", code="unknown_field", field=f"{field}.{own:.80}", hint=hint
             )
         if value is None:
             continue

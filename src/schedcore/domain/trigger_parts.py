@@ -9,7 +9,7 @@ from schedcore.domain.at import At, parse_instant
 from schedcore.domain.clock import MILLISECOND, SECOND, text
 from schedcore.domain.cron import Cron, parse_cron
 from schedcore.domain.duration import parse_duration
-from schedcore.domain.errors import PluginFault, Refused, SchedcoreError
+from schedcore.domain.errors import PluginFault, Refused, SchedcoreError, shown
 from schedcore.domain.every import Every, parse_every
 from schedcore.domain.slots import Offered, SlotRule
 from schedcore.domain.timeline import ALWAYS
@@ -166,7 +166,7 @@ def _count(value: Any, path: str) -> int | None:
         return None
     if type(value) is not int or not 1 <= value <= MAX_COUNT:
         raise Refused(
-            f"{value!a:.80} is no count",
+            f"{shown(value)} is no count",
             code="bad_count",
             field=path,
             value=value,
@@ -180,7 +180,7 @@ def _jitter(value: Any, kind: str, path: str) -> int:
         value = parse_duration(value, path, maximum=MAX_JITTER_S)
     if type(value) is not int or not 0 <= value <= MAX_JITTER_S:
         hint = f"seconds, 0 to {MAX_JITTER_S}"
-        raise Refused(f"{value!a:.80} is no jitter", code="bad_jitter", field=path, value=value, hint=hint)
+        raise Refused(f"{shown(value)} is no jitter", code="bad_jitter", field=path, value=value, hint=hint)
     if value and kind == "at":
         raise Refused(
             "a one-shot has no jitter", code="not_taken", field=path, value=value, hint="take it away"

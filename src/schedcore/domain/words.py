@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from schedcore.domain.errors import Refused, nearest
+from schedcore.domain.errors import Refused, nearest, shown
 
 __all__ = ["PATTERNS", "Words", "words_of"]
 
@@ -104,7 +104,7 @@ def words_of(lang: str) -> Words:
     if lang not in known:
         hint = nearest(str(lang), set(known)) or "one of " + ", ".join(known)
         raise Refused(
-            f"no words for language {lang!a:.20}",
+            f"no words for language {shown(lang)}",
             code="unknown_language",
             field="lang",
             value=lang,

@@ -22,13 +22,12 @@ from zoneinfo import ZoneInfo
 
 import tzdata  # type: ignore[import-untyped]
 
-from schedcore.domain.errors import Refused, nearest
+from schedcore.domain.errors import Refused, nearest, shown
 
 __all__ = ["on_new_data", "replaced_data", "tz_version", "zone", "zone_bytes", "zone_names"]
 
 #: Keys of the data that name no place: a placeholder, or whatever the machine happens to be set to.
 _NO_PLACE = frozenset({"Factory", "localtime", "posixrules", "posix", "right"})
-_LONGEST = 64
 _OFFSET = re.compile(r"(?:UTC|GMT|Z)?[+-][0-9]{1,2}(?::?[0-9]{2})?", re.ASCII | re.IGNORECASE)
 
 
@@ -63,7 +62,7 @@ def zone(name: str) -> ZoneInfo:
     Raises :class:`Refused` (``unknown_zone``) for anything else: unknown names, offsets, ``localtime``,
     ``posixrules``, ``Factory``, ``right/…`` and paths. The caller adds the field. (T-05)
     """
-    if not isinstance(name, str) or name not in zone_names():
+    if not _known(name):
         raise _unknown(name)
     return _opened(name)
 
@@ -102,6 +101,10 @@ def _opened(name: str) -> ZoneInfo:
     return ZoneInfo.from_file(BytesIO(zone_bytes(name)), key=name)
 
 
+def _known(name: object) -> bool:
+    return isinstance(name, str) and name in zone_names()
+
+
 def _empty_caches() -> None:
     _opened.cache_clear()
     for forget in _forget:
@@ -113,9 +116,8 @@ def _unknown(name: object) -> Refused:
         return Refused("a zone is a text", code="unknown_zone", value=name, hint="such as 'Europe/Berlin'")
     if _OFFSET.fullmatch(name):
         hint = "an offset is no zone; write a place such as 'Europe/Berlin', or 'UTC'"
-    elif name.lower() in ("localtime", "posixrules", "factory", "local"):
+    elif name[:20].lower() in ("localtime", "posixrules", "factory", "local"):
         hint = "that is whatever the machine is set to; write a place such as 'Europe/Berlin', or 'UTC'"
     else:
-        near = nearest(name, set(zone_names())) if 0 < len(name) <= _LONGEST else None
-        hint = near or "write an IANA name such as 'Europe/Berlin', or 'UTC'"
-    return Refused(f"there is no zone {name[:_LONGEST]!r}", code="unknown_zone", value=name, hint=hint)
+        hint = nearest(name, set(zone_names())) or "write an IANA name such as 'Europe/Berlin', or 'UTC'"
+    return Refused(f"there is no zone {shown(name)}", code="unknown_zone", value=name, hint=hint)

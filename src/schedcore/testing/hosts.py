@@ -36,7 +36,7 @@ class StandingHost:
     """One host whose loop is the test: ``beat()`` does all that is due at the clock's instant.
 
     With ``hold=True`` claimed work is not done: it stays in ``held`` until :meth:`finish`, as work that takes
-    its time does. A host that is dropped without :meth:`stop` died.
+    its time does. A host that :meth:`die` s says nothing.
     """
 
     def __init__(
@@ -102,9 +102,15 @@ class StandingHost:
         """Stop in order."""
         self.crew.stop(0)
 
+    def die(self) -> None:
+        """Die without a word: what is held stays held, in the ledger, until its lease is judged."""
+        self.crew.loop.close()
+
     # -- a few orders and reads, so that stories stay short ------------------------------------------
 
-    def add(self, key: str, *, kind: str = "noop", payload: Mapping[str, Any] | None = None, **fields: Any) -> int:
+    def add(
+        self, key: str, *, kind: str = "noop", payload: Mapping[str, Any] | None = None, **fields: Any
+    ) -> int:
         """Create a job; answers its integer id."""
         order = JobOrder.parse(
             {"key": key, "kind": kind, "payload": dict(payload or {}), **fields},

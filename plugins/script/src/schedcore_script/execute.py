@@ -7,17 +7,18 @@ supervisor; then its word, and nothing the script printed, decides the outcome.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import signal
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from schedcore.spec import Outcome, RunContext, SecretRefused, SensitivityClass, blocked, failed
 from schedcore_script.environment import EnvFileError, build, never, parse_env_file
-from schedcore_script.folder import BadReport, FolderError, RunFolder, purge
+from schedcore_script.folder import BadReport, FolderError, Folders, RunFolder, purge
 from schedcore_script.payload import ScriptPayload
 from schedcore_script.script_file import digests, look, read_bounded
 from schedcore_script.sensitivity import UNREADABLE, judge
@@ -27,11 +28,14 @@ from schedcore_script.supervisor import Brief
 
 __all__ = ["ScriptExecutor"]
 
+_Kind = Literal["ok", "findings", "failed", "interrupted", "cancelled"]
+_Class = tuple[_Kind, str | None, str | None, bool | None]
+"""Kind, reason, text and the word on retries of an outcome."""
+
 _TAIL = 4096
 _SAID = 600
 _ENV_FILE_MOST = 64 * 1024
-_NOT_OURS = frozenset({126, 127})
-_BY_ORDER = {"operator": "cancelled", "replaced": "cancelled"}
+_NOT_THERE = frozenset({126, 127})
 _MACHINES = frozenset({"model", "run", "source"})
 
 
@@ -42,6 +46,7 @@ class ScriptExecutor:
         self.settings = settings or ScriptSettings()
         self._starter: Starter | None = None
         self._lock = threading.Lock()
+        self._folders: Folders | None = None
         self._purged: set[str] = set()
 
     def accept(self, settings: ScriptSettings) -> None:
@@ -55,8 +60,11 @@ class ScriptExecutor:
         """Let the spawner go."""
         with self._lock:
             starter, self._starter = self._starter, None
+            folders, self._folders = self._folders, None
         if starter is not None:
             starter.close()
+        if folders is not None:
+            folders.close()
 
     @property
     def starter(self) -> Starter:
@@ -66,6 +74,15 @@ class ScriptExecutor:
                 if self._starter is None:
                     self._starter = Starter(self.settings.python)
         return self._starter
+
+    @property
+    def folders(self) -> Folders:
+        """The run folders of this host."""
+        if self._folders is None:
+            with self._lock:
+                if self._folders is None:
+                    self._folders = Folders(self.settings.uid, self.settings.gid)
+        return self._folders
 
     # -- what others ask of a payload ------------------------------------------------------------------
 
@@ -96,28 +113,30 @@ class ScriptExecutor:
         payload: ScriptPayload = ctx.payload
         settings = self.settings
         if ctx.stop.is_set():
-            return _stopped(ctx.stop.reason, None, None)
-        folder = RunFolder(settings.folder / str(ctx.run_id) if settings.folder else ctx.folder)
+            kind, reason, text, _ = _stopped(ctx.stop.reason, "")
+            return Outcome(kind, reason, text)
+        root = settings.folder
+        path = str(ctx.folder) if root is None else f"{root}/{ctx.run_id}"
         try:
-            environment = self._environment(ctx, payload, folder)
+            environment = self._environment(ctx, payload, RunFolder(path))
         except SecretRefused as refusal:
             return blocked("secret", str(refusal))
         except EnvFileError as error:
             return failed("script.env_file", str(error), retry=False)
-        veto = self._veto(ctx, payload, tuple(environment))
+        veto = self._veto(ctx, payload, environment)
         if veto is not None:
             return veto
+        limit = float(payload.timeout or ctx.limit or 0)
+        limit = limit if limit < math.inf else 0.0  # 0: none, as for work that should never end
         try:
-            folder.make(settings.uid if settings.uid is not None else -1, settings.gid or -1)
+            brief = self._brief(ctx, payload, environment, path, limit)
+        except ValueError as error:
+            return failed("executor_error", ctx.mask(str(error)), retry=False)
+        self._purge_once(os.path.dirname(path))
+        try:
+            folder = self.folders.take(path)
         except FolderError as error:
             return failed("executor_error", str(error))
-        self._purge_once(Path(folder.path).parent)
-        limit = float(payload.timeout or ctx.limit or 0)
-        try:
-            brief = self._brief(ctx, payload, environment, folder, limit)
-        except ValueError as error:
-            folder.tidy()
-            return failed("executor_error", ctx.mask(str(error)), retry=False)
         tail = _Tail()
         try:
             run = self.starter.begin(brief)
@@ -129,13 +148,9 @@ class ScriptExecutor:
         if isinstance(end, Refusal):
             folder.tidy()
             return _refused(end, brief)
-        if isinstance(end, Lost):
-            return replace(
-                failed("executor_error", end.text, retry=False), detail=self._detail(ctx, folder)[0]
-            )
         return self._outcome(ctx, end, folder, tail.said(ctx))
 
-    def _veto(self, ctx: RunContext, payload: ScriptPayload, names: tuple[str, ...]) -> Outcome | None:
+    def _veto(self, ctx: RunContext, payload: ScriptPayload, names: Iterable[str]) -> Outcome | None:
         """E-14: whether sensitive work may be begun."""
         rule = ctx.options.get("block_sensitive", "no")
         if rule == "no" or (rule == "unapproved" and ctx.options.get("approved")):
@@ -181,79 +196,81 @@ class ScriptExecutor:
         ctx: RunContext,
         payload: ScriptPayload,
         environment: dict[str, str],
-        folder: RunFolder,
+        folder: str,
         limit: float,
     ) -> Brief:
         words = payload.words
         if payload.command is not None and not payload.shell:
             words = tuple(ctx.render(word) if "{{" in word else word for word in words)
-        encoded: dict[bytes, bytes] = {}
         for name, value in environment.items():
             if "\0" in value:
                 raise ValueError(f"the value of {name} holds a NUL, which no program can be given")
-            encoded[os.fsencode(name)] = os.fsencode(value)
         if any("\0" in word for word in words):
             raise ValueError("an argument holds a NUL, which no program can be given")
         settings = self.settings
         return Brief(
-            [os.fsencode(word) for word in words],
-            encoded,
-            [part for part in encoded[b"PATH"].split(b":") if part.startswith(b"/")],
-            os.fsencode(payload.cwd or settings.cwd or folder.path),
+            list(words),
+            environment,
+            [part for part in environment["PATH"].split(":") if part.startswith("/")],
+            payload.cwd or settings.cwd or folder,
             limit,
             settings.kill_grace,
-            os.fsencode(ctx.end_note),
+            str(ctx.end_note),
             -1 if settings.uid is None else settings.uid,
             -1 if settings.gid is None else settings.gid,
             settings.memory_limit or 0,
             settings.pid_limit or 0,
             settings.file_size_limit or 0,
             settings.nice,
+            settings.confined,
         )
 
-    def _outcome(self, ctx: RunContext, end: Ended, folder: RunFolder, said: str) -> Outcome:
+    def _outcome(self, ctx: RunContext, end: Ended | Lost, folder: RunFolder, said: str) -> Outcome:
+        detail, note = self._left(ctx, folder)
+        notes = [note] if note else []
+        if isinstance(end, Lost):
+            why = "; ".join((end.text, *notes))
+            return Outcome("failed", "executor_error", why, retry=False, detail=detail or None)
         code = None if end.status is None else os.waitstatus_to_exitcode(end.status)
-        outcome = self._class(ctx, end, code, said)
-        detail, note = self._detail(ctx, folder)
         detail["cpu_ms"] = end.cpu_ms
         detail["peak_kib"] = end.peak_kib
-        notes = [note] if note else []
         if end.killed:
             detail["killed"] = end.killed
             notes.append(f"{end.killed} process(es) it had left behind were killed")
         if end.left:
             detail["left"] = end.left
             notes.append(f"{end.left} process(es) could not be killed")
-        text = "; ".join(part for part in (outcome.text, *notes) if part) or None
-        return replace(outcome, text=text, detail=detail)
+        kind, reason, text, retry = self._class(ctx, end, code, said)
+        if notes:
+            text = "; ".join(part for part in (text, *notes) if part)
+        return Outcome(kind, reason, text, code, retry, detail)
 
-    def _class(self, ctx: RunContext, end: Ended, code: int | None, said: str) -> Outcome:
+    def _class(self, ctx: RunContext, end: Ended, code: int | None, said: str) -> _Class:
         """E-11, A-12: the class of an end, by exit status and the supervisor's word alone."""
         if end.why == "timeout":
             limit = ctx.payload.timeout or ctx.limit
-            return failed(
-                "timeout", _join(f"still running after its limit of {limit:g} s", said), exit_code=code
-            )
+            return "failed", "timeout", _join(f"still running after its limit of {limit:g} s", said), None
         if end.why != "end":
-            return _stopped(ctx.stop.reason, code, said)
+            return _stopped(ctx.stop.reason, said)
         if code == 0:
-            return Outcome("ok", exit_code=0)
+            return "ok", None, None, None
         if code is None or code < 0:
             name = "a signal" if code is None else _signal_name(-code)
-            return failed("signal", _join(f"killed by {name}", said), exit_code=code)
+            return "failed", "signal", _join(f"killed by {name}", said), None
         text = _join(f"exit code {code}", said)
         listed = ctx.options.get("findings_exit")
-        if code not in _NOT_OURS and (code in listed if listed else ctx.options.get("soft_fail")):
-            return Outcome("findings", text=text, exit_code=code)
-        return failed("exit_code", text, exit_code=code, retry=False if code == 127 else None)
+        if code not in _NOT_THERE and (code in listed if listed else ctx.options.get("soft_fail")):
+            return "findings", None, text, None
+        return "failed", "exit_code", text, False if code == 127 else None
 
-    def _detail(self, ctx: RunContext, folder: RunFolder) -> tuple[dict[str, Any], str | None]:
+    def _left(self, ctx: RunContext, folder: RunFolder) -> tuple[dict[str, Any], str | None]:
         """What the script left in its folder, and a note where its report cannot be kept."""
         detail: dict[str, Any] = {}
         note = None
+        if self.folders.give_back(folder):
+            return detail, note
         try:
-            owner = self.settings.uid if self.settings.uid is not None else os.geteuid()
-            report = folder.take_report(self.settings.report_max, owner)
+            report = folder.take_report(self.settings.report_max, self.folders.owner)
             if report is not None:
                 detail["report"] = _masked(report, ctx)
         except BadReport as error:
@@ -263,15 +280,14 @@ class ScriptExecutor:
             detail["quarantine"] = _masked(kept, ctx)
         return detail, note
 
-    def _purge_once(self, root: Path) -> None:
-        key = str(root)
-        if key in self._purged:
+    def _purge_once(self, root: str) -> None:
+        if root in self._purged:
             return
         with self._lock:
-            if key in self._purged:
+            if root in self._purged:
                 return
-            self._purged.add(key)
-        purge(root, self.settings.quarantine_days)
+            self._purged.add(root)
+        purge(Path(root), self.settings.quarantine_days)
 
 
 _GIVEN = ("SCHEDCORE_REPORT", "SCHEDCORE_QUARANTINE")
@@ -300,20 +316,20 @@ def _join(what: str, said: str) -> str:
     return f"{what}: {said}" if said else what
 
 
-def _stopped(reason: str | None, code: int | None, said: str | None) -> Outcome:
+def _stopped(reason: str | None, said: str) -> _Class:
     if reason == "timeout":
-        return failed("timeout", _join("stopped at its time limit", said or ""), exit_code=code)
-    reason = reason or "shutdown"
-    kind = _BY_ORDER.get(reason, "interrupted")
-    return Outcome(kind, reason, said or None, code)  # type: ignore[arg-type]  # one of two literals
+        return "failed", "timeout", _join("stopped at its time limit", said), None
+    if reason in ("operator", "replaced"):
+        return "cancelled", reason, said or None, None
+    return "interrupted", reason or "shutdown", said or None, None
 
 
 def _refused(end: Refusal, brief: Brief) -> Outcome:
     why = os.strerror(end.errno) if end.errno else "it was refused"
     if end.step == "cwd":
-        where = os.fsdecode(brief.cwd)
+        where = brief.cwd
         return failed("cwd", f"cannot start in {where}: {why}", retry=False)
-    program = os.fsdecode(brief.argv[0])
+    program = brief.argv[0]
     if end.step == "exec" and end.errno in (
         errno.ENOENT,
         errno.ENOTDIR,

@@ -19,10 +19,11 @@ UNREADABLE = "unreadable"
 
 CLASSES: Mapping[str, tuple[str, ...]] = {
     "delete": (
+        *(r"drop\s+(?:table|database|schema|index|view)", r"delete\s+from", r"truncate\s+table", r"of=\S+"),
+        *(r"git\s+clean", r"git\s+reset\s+--hard"),
         *("rm", "rmdir", "unlink", "shred", "wipefs", "mkfs", r"mkfs\.\w+", "truncate", "fdisk", "parted"),
         *("delete", "deletes", "deleted", "remove", "removes", "purge", "erase", "wipe", "prune", "rmtree"),
-        *(r"drop\s+(?:table|database|schema|index|view)", r"delete\s+from", r"truncate\s+table", r"of=\S+"),
-        *(r"git\s+clean", r"git\s+reset\s+--hard", r"--delete\S*", "-delete", "remove-item", "flushall"),
+        *(r"--delete\S*", "-delete", "remove-item", "flushall"),
         *(
             "supprimer",
             "supprime",
@@ -45,7 +46,18 @@ CLASSES: Mapping[str, tuple[str, ...]] = {
     ),
     "transfer": (
         *("curl", "wget", "scp", "sftp", "rsync", "ftp", "lftp", "tftp", "nc", "ncat", "netcat", "socat"),
-        *("telnet", "ssh", "rclone", "gsutil", "s3cmd", r"aws\s+s3", "azcopy", "sendmail", "mail", "mutt"),
+        *(
+            "telnet",
+            r"(?<!\.)ssh",
+            "rclone",
+            "gsutil",
+            "s3cmd",
+            r"aws\s+s3",
+            "azcopy",
+            "sendmail",
+            "mail",
+            "mutt",
+        ),
         *("upload", "uploads", "exfiltrate", r"git\s+push", "urllib", "httpx", r"requests\.\w+", "smtplib"),
         *(r"/dev/(?:tcp|udp)/\S+", "invoke-webrequest", "webhook", r"https?://\S+", "téléverser", "上传"),
     ),

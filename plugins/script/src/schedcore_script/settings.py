@@ -43,6 +43,13 @@ class ScriptSettings(BaseModel):
     python: str | None = None
     """The interpreter of the spawner, where this program does not know its own."""
 
+    @property
+    def confined(self) -> bool:
+        """Whether scripts are started under limits or as another user."""
+        return self.nice > 0 or any(
+            limit is not None for limit in (self.uid, self.memory_limit, self.pid_limit, self.file_size_limit)
+        )
+
     @model_validator(mode="after")
     def _whole_user(self) -> ScriptSettings:
         if (self.uid is None) != (self.gid is None):

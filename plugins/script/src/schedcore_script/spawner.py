@@ -18,9 +18,9 @@ import array
 import ctypes
 import gc
 import os
+import select
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable
 
@@ -55,14 +55,9 @@ def main(inherited: int) -> None:
 
     adopt()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-        signal.SIGQUIT,
-        signal.SIGUSR1,
-        signal.SIGUSR2,
-    ):
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)  # what the host's parent made it ignore is no script's affair
+    for number in supervisor.IGNORED:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
@@ -104,43 +99,51 @@ def _serve(host: socket.socket, null: int, adopt: Callable[[], None]) -> None:
                 if len(supervisors) > _KEPT:
                     alive = set(supervisor.children_of())
                     supervisors = {n: p for n, p in supervisors.items() if p in alive}
-        elif letter == KILL:
-            _kill(supervisors.pop(number, 0), ours=True)
-            _sweep()
-        elif letter == SWEEP:
+        elif letter in (KILL, SWEEP):
+            _await_end(supervisors.pop(number, 0), kill=letter == KILL)
             _sweep()
 
 
-def _kill(pid: int, *, ours: bool) -> bool:
-    """Kill a child if it still is ours and of the expected kind; a reused number is left alone."""
+def _await_end(pid: int, *, kill: bool) -> None:
+    """Wait until a supervisor is dead. Only then its orphans are ours; its socket closes a little earlier."""
+    fd = _open_child(pid, of_a_run=False)
+    if fd < 0:
+        return
+    if kill:
+        signal.pidfd_send_signal(fd, signal.SIGKILL)
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    poll.poll(1000)
+    os.close(fd)
+
+
+def _open_child(pid: int, *, of_a_run: bool) -> int:
+    """A descriptor of a child that is of this kind, or -1: its number may be another's by now."""
     if pid <= 0:
-        return False
+        return -1
     try:
         fd = os.pidfd_open(pid)
     except OSError:
-        return False
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            words = file.read().rpartition(b")")[2].split()
-        same = int(words[3]) == os.getsid(0)
-        if int(words[1]) != os.getpid() or same is not ours:
-            return False
-        signal.pidfd_send_signal(fd, signal.SIGKILL)
-    except OSError:
-        return False
-    finally:
+        return -1
+    words = supervisor.stat_of(pid)
+    mine = words is not None and int(words[1]) == os.getpid()
+    if not mine or words is None or (int(words[3]) != os.getsid(0)) is not of_a_run:
         os.close(fd)
-    return True
+        return -1
+    return fd
 
 
 def _sweep() -> None:
     """Kill the orphans of supervisors that died, and what becomes ours by that."""
     until = time.monotonic() + supervisor.CLEAN_UP
     while time.monotonic() < until:
-        if not [pid for pid in supervisor.children_of() if _kill(pid, ours=False)]:
+        orphans = [fd for pid in supervisor.children_of() if (fd := _open_child(pid, of_a_run=True)) >= 0]
+        for fd in orphans:
+            try:
+                signal.pidfd_send_signal(fd, signal.SIGKILL)
+            except OSError:
+                pass  # dead already, or another user's by now
+            os.close(fd)
+        if not orphans:
             return
         time.sleep(0.002)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

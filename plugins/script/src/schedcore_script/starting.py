@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import errno
 import os
 import select
 import socket
@@ -23,7 +24,7 @@ from pathlib import Path
 
 from schedcore.spec import Output
 from schedcore_script.spawner import FORK, KILL, SWEEP
-from schedcore_script.supervisor import CLEAN_UP, STOP, TAKEN, Brief, pack
+from schedcore_script.supervisor import CLEAN_UP, HELLO, STOP, TAKEN, Brief, pack
 
 __all__ = ["Ended", "Lost", "NotStarted", "Refusal", "Run", "Starter"]
 
@@ -33,6 +34,8 @@ _DRAIN_SECONDS = 2.0
 _MARGIN = 2 * CLEAN_UP + 5.0
 _LATE_BRIEF = 10.0
 _IDLE_MOST = 32
+_HELLO_SECONDS = 10.0
+_LEAVE_SECONDS = 1.0
 _PROGRAM = """\
 import sys
 sys.path.append(sys.argv[1])
@@ -81,7 +84,17 @@ class Lost:
 class Run:
     """One run under a supervisor: its control socket and the read ends of its two pipes."""
 
-    __slots__ = ("__weakref__", "_control", "_err", "_lock", "_number", "_out", "_starter", "_stopped")
+    __slots__ = (
+        "__weakref__",
+        "_control",
+        "_err",
+        "_lock",
+        "_number",
+        "_open",
+        "_out",
+        "_starter",
+        "_stopped",
+    )
 
     def __init__(self, starter: Starter, number: int, control: socket.socket, out: int, err: int) -> None:
         self._starter = starter
@@ -89,6 +102,7 @@ class Run:
         self._control: socket.socket | None = control
         self._out = out
         self._err = err
+        self._open = 2
         self._lock = threading.Lock()
         self._stopped = False
 
@@ -116,9 +130,9 @@ class Run:
     ) -> Ended | Refusal | Lost:
         control = self._control
         assert control is not None
-        out, err, talk = self._out, self._err, control.fileno()
+        talk = control.fileno()
         poll = select.poll()
-        for fd in (out, err, talk):
+        for fd in (self._out, self._err, talk):
             poll.register(fd, select.POLLIN)
         until = time.monotonic() + limit + grace + _MARGIN if limit else None
         line = b""
@@ -131,55 +145,49 @@ class Run:
             for fd, _ in events:
                 if fd == talk:
                     continue
-                data = os.read(fd, _CHUNK)
-                if not data:
-                    poll.unregister(fd)
-                elif fd == out:
-                    output.stdout(data)
-                else:
-                    stderr_tail(data)
-                    output.stderr(data)
+                self._read(fd, poll, output, stderr_tail)
             if any(fd == talk for fd, _ in events):
                 piece = _receive(control)
                 line += piece
                 if not piece or line.endswith(b"\n"):
                     break
-        heard = line.endswith(b"\n")
-        if heard:
-            with contextlib.suppress(OSError):
-                control.send(TAKEN)
+        end: Ended | Refusal | Lost
+        if line.endswith(b"\n"):
+            end = _understand(line)
+        elif silent:
+            end = Lost("the supervisor of this run did not answer after its time limit and was killed")
         else:
-            self._starter.order(KILL if silent else SWEEP, self._number, silent=silent)
-        self._drain(output, stderr_tail, wait=not heard)
-        if heard:
-            return _understand(line)
-        if silent:
-            return Lost("the supervisor of this run did not answer after its time limit and was killed")
-        return Lost("the supervisor of this run died; what the program did until then is unknown")
+            end = Lost("the supervisor of this run died; what the program did until then is unknown")
+        if isinstance(end, Lost):
+            self._starter.order(KILL if silent else SWEEP, self._number)
+        poll.unregister(talk)
+        self._drain(poll, output, stderr_tail, wait=isinstance(end, Lost))
+        return end
 
-    def _drain(self, output: Output, stderr_tail: Callable[[bytes], None], *, wait: bool) -> None:
+    def _read(self, fd: int, poll: select.poll, output: Output, stderr_tail: Callable[[bytes], None]) -> int:
+        data = os.read(fd, _CHUNK)
+        if not data:
+            poll.unregister(fd)
+            self._open -= 1
+        elif fd == self._out:
+            output.stdout(data)
+        else:
+            stderr_tail(data)
+            output.stderr(data)
+        return len(data)
+
+    def _drain(
+        self, poll: select.poll, output: Output, stderr_tail: Callable[[bytes], None], *, wait: bool
+    ) -> None:
         """Read what is still in the pipes. All writers are dead by now, but for those reported as left."""
-        poll = select.poll()
-        poll.register(self._out, select.POLLIN)
-        poll.register(self._err, select.POLLIN)
         until = time.monotonic() + _DRAIN_SECONDS
-        taken = opened = 0
-        opened = 2
-        while opened and taken < _DRAIN_MOST:
+        taken = 0
+        while self._open and taken < _DRAIN_MOST:
             events = poll.poll(max(0.0, until - time.monotonic()) * 1000 if wait else 0)
             if not events:
                 return
             for fd, _ in events:
-                data = os.read(fd, _CHUNK)
-                taken += len(data)
-                if not data:
-                    poll.unregister(fd)
-                    opened -= 1
-                elif fd == self._out:
-                    output.stdout(data)
-                else:
-                    stderr_tail(data)
-                    output.stderr(data)
+                taken += self._read(fd, poll, output, stderr_tail)
 
     def _finish(self, end: Ended | Refusal | Lost | None) -> None:
         """Give the descriptors back. A supervisor that still lives takes a close for the end of the host."""
@@ -192,7 +200,7 @@ class Run:
             if isinstance(end, Ended) and end.reusable and not self._stopped:
                 self._starter.give_back(self._number, control)
             else:
-                control.close()
+                _part(control, taken=end is not None)
 
     def close(self) -> None:
         """Let go of the run without waiting for its end."""
@@ -208,6 +216,14 @@ def _send(control: socket.socket, data: bytes, ancillary: list[tuple[int, int, a
     sent = control.sendmsg([data], ancillary)
     control.sendall(data[sent:])
     control.settimeout(None)
+
+
+def _part(control: socket.socket, *, taken: bool) -> None:
+    """Close a control socket, with the word that the end was taken: else the supervisor writes a note."""
+    with contextlib.suppress(OSError):
+        if taken:
+            control.send(TAKEN)
+    control.close()
 
 
 def _receive(control: socket.socket) -> bytes:
@@ -238,6 +254,7 @@ class Starter:
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._numbers = 0
+        self._closed = False
         self._idle: deque[tuple[int, socket.socket]] = deque()
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
         _STARTERS.add(self)
@@ -288,6 +305,24 @@ class Starter:
         return number, control
 
     def _fork(self) -> tuple[int, socket.socket]:
+        """A new supervisor that has said hello: until then nothing was begun, so trying again is safe."""
+        for last in (False, True):
+            number, control, spawner = self._ask_for_fork()
+            control.settimeout(_HELLO_SECONDS)
+            try:
+                if control.recv(1) == HELLO:
+                    control.settimeout(None)
+                    return number, control
+                problem: OSError = ConnectionError(errno.ECONNRESET, "the spawner died before it had forked")
+            except OSError as error:
+                problem = TimeoutError(errno.ETIMEDOUT, "the spawner does not answer") if last else error
+            control.close()
+            with self._lock:
+                if self._socket is spawner:
+                    self._drop()
+        raise problem
+
+    def _ask_for_fork(self) -> tuple[int, socket.socket, socket.socket]:
         ours, theirs = socket.socketpair()
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", (theirs.fileno(),)))]
         try:
@@ -297,31 +332,28 @@ class Starter:
                 if self._socket is not None:
                     try:
                         self._socket.sendmsg([message], ancillary)
-                        return self._numbers, ours
+                        return self._numbers, ours, self._socket
                     except OSError:
                         self._drop()
                 self._socket = self._start()
                 self._socket.sendmsg([message], ancillary)
-                return self._numbers, ours
+                return self._numbers, ours, self._socket
         except OSError:
             ours.close()
             raise
 
     def give_back(self, number: int, control: socket.socket) -> None:
         """Keep a supervisor that is as good as new for the next run; it leaves by itself after a while."""
-        if len(self._idle) < _IDLE_MOST:
+        if len(self._idle) < _IDLE_MOST and not self._closed:
             self._idle.append((number, control))
         else:
-            control.close()
+            _part(control, taken=True)
 
-    def order(self, letter: bytes, number: int, *, silent: bool) -> None:
+    def order(self, letter: bytes, number: int) -> None:
         """Tell the spawner to look after a run whose supervisor is dead or dumb."""
         with self._lock, contextlib.suppress(OSError):
             if self._socket is not None:
                 self._socket.send(letter + number.to_bytes(8, "big"), socket.MSG_DONTWAIT)
-            if silent and self._process is not None and _stands_still(self._process.pid):
-                self._process.kill()
-                self._drop()
 
     def _start(self) -> socket.socket:
         python = self._python or sys.executable
@@ -332,7 +364,7 @@ class Starter:
         try:
             with theirs:
                 self._process = subprocess.Popen(
-                    [python, "-I", "-S", "-B", "-c", _PROGRAM, root, str(theirs.fileno())],
+                    [python, "-I", "-S", "-B", "-X", "utf8", "-c", _PROGRAM, root, str(theirs.fileno())],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -352,7 +384,7 @@ class Starter:
             self._socket = None
         if self._process is not None:
             try:
-                self._process.wait(1)
+                self._process.wait(_LEAVE_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
@@ -360,13 +392,14 @@ class Starter:
 
     def close(self) -> None:
         """Let the spawner go. Supervisors of runs that still go on are their own processes and stay."""
-        self._release_idle()
+        self._closed = True
+        self._release_idle(taken=True)
         with self._lock:
             self._drop()
 
-    def _release_idle(self) -> None:
+    def _release_idle(self, *, taken: bool) -> None:
         while self._idle:
-            self._idle.pop()[1].close()
+            _part(self._idle.pop()[1], taken=taken)
 
     def _forget(self) -> None:
         """In a fork of the host: hold nothing open that would hide the host's death from a supervisor."""
@@ -374,22 +407,13 @@ class Starter:
         for run in list(self._runs):
             run._lock = threading.Lock()
             run.close()
-        self._release_idle()
+        self._release_idle(taken=False)
         if self._socket is not None:
             self._socket.close()
         self._socket = None
         if self._process is not None:
             self._process.returncode = 0  # the parent's child, not ours to wait for
         self._process = None
-
-
-def _stands_still(pid: int) -> bool:
-    """Whether the spawner itself is stopped, and so can obey no order."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
-    except OSError:
-        return True
-    return state in (b"T", b"t")
 
 
 _STARTERS: weakref.WeakSet[Starter] = weakref.WeakSet()

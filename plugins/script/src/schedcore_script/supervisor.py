@@ -2,9 +2,10 @@
 
 It is the run's subreaper, so whatever the program leaves behind becomes its child and is killed by it.
 A direct child that only we reap keeps its pid until we do, which is why no kill here can hit a stranger.
-It reads one order from its control socket (the *brief*), answers with one line (the *end*), and waits for
-the host's word that the line was taken. Where that word does not come, because the host has died, it
-writes the end note instead. It knows nothing of jobs and payloads, and imports nothing after the fork.
+It says hello on its control socket, reads one order from it (the *brief*), answers with one line (the
+*end*), and waits for the host's word that the line was taken: a byte, or the next brief. Where the socket
+closes without it, the host has died, and it writes the end note. It knows nothing of jobs and payloads, and
+imports nothing after the fork.
 
 It has one run at a time. After a run that ended by itself and left nothing behind it is as good as new and
 takes the next brief, because a fork of a Python process costs more than starting the program does; after
@@ -19,6 +20,7 @@ no end of this socket, so it can forge nothing.
 from __future__ import annotations
 
 import array
+import errno
 import marshal
 import os
 import select
@@ -28,8 +30,20 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-__all__ = ["CLEAN_UP", "STOP", "TAKEN", "Brief", "children_of", "pack", "supervise"]
+__all__ = [
+    "CLEAN_UP",
+    "HELLO",
+    "IGNORED",
+    "STOP",
+    "TAKEN",
+    "Brief",
+    "children_of",
+    "pack",
+    "stat_of",
+    "supervise",
+]
 
+HELLO = b"H"
 STOP = b"T"
 TAKEN = b"A"
 CLEAN_UP = 5.0
@@ -39,43 +53,33 @@ _GROUP_LOOK = 0.02
 _IDLE = 10.0
 _RUNS_MOST = 10_000
 _BRIEF_ROOM = 16_384
-_SIGNALS_RESET = tuple(
-    s
-    for s in range(1, signal.NSIG)
-    if s not in (signal.SIGKILL, signal.SIGSTOP) and not 32 <= s < int(signal.SIGRTMIN)
+IGNORED = (
+    *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2),
+    *(signal.SIGPIPE, signal.SIGXFSZ),
 )
+"""What spawner and supervisor ignore, and a program does not; the last two are Python's own habit."""
 
 
 class Brief(NamedTuple):
-    """What the supervisor is told. Bytes only, so that nothing needs an encoding after the fork."""
+    """What the supervisor is told."""
 
-    argv: list[bytes]
-    environment: dict[bytes, bytes]
-    search: list[bytes]
+    argv: list[str]
+    environment: dict[str, str]
+    search: list[str]
     """Folders in which a program without a slash is looked for."""
-    cwd: bytes
+    cwd: str
     limit: float
     """Seconds; 0 means none."""
     grace: float
-    end_note: bytes
+    end_note: str
     uid: int = -1
     gid: int = -1
     memory: int = 0
     processes: int = 0
     file_size: int = 0
     nice: int = 0
-
-    @property
-    def confined(self) -> bool:
-        """True when the program needs a change that ``posix_spawn`` cannot make."""
-        return (self.uid, self.gid, self.memory, self.processes, self.file_size, self.nice) != (
-            -1,
-            -1,
-            0,
-            0,
-            0,
-            0,
-        )
+    confined: bool = False
+    """Whether any of the six above is set: ``posix_spawn`` can make none of them."""
 
 
 class _StartError(Exception):
@@ -95,75 +99,85 @@ def pack(brief: Brief) -> bytes:
 
 def supervise(control: socket.socket, null: int, adopt: Callable[[], None]) -> NoReturn:
     """Live the whole life of one supervisor, then leave the process. ``adopt`` makes us a subreaper."""
-    note = b""
+    note = ""
     try:
         adopt()
+        control.send(HELLO)
         for _ in range(_RUNS_MOST):
-            note = b""
             received = _read_brief(control)
             if received is None:
+                break
+            note = ""
+            if received[0] is None:
                 break
             brief, out, err = received
             note = brief.end_note
             line, clean = _run(control, brief, null, out, err)
-            if not _tell(control, line):
-                _write_note(note)
-                break
+            control.sendall(line)
             if not clean:
+                if _taken(control):
+                    note = ""
                 break
             os.close(out)
             os.close(err)
-    except BaseException as error:  # the last frame of this process: say it, then leave
+            os.chdir("/")
+    except BaseException as error:  # the last frame of this process: leave nothing, say it, and go
+        _kill_rest()
         try:
             control.send(b"broken %s\n" % repr(error)[:300].replace("\n", " ").encode())
+            if _taken(control):
+                note = ""
         except OSError:
-            _write_note(note)
+            pass  # the host is gone: the note is for it
     finally:
+        _write_note(note)
         os._exit(0)
 
 
-def _read_brief(control: socket.socket) -> tuple[Brief, int, int] | None:
-    """The next brief and its two pipes, or ``None`` where none comes: the host died, or has no work."""
+def _read_brief(control: socket.socket) -> tuple[Brief, int, int] | tuple[None, int, int] | None:
+    """The next brief and its pipes; no brief where the host has none for us; ``None`` where it died."""
     poll = select.poll()
     poll.register(control.fileno(), select.POLLIN)
-    if not poll.poll(_IDLE * 1000):
+    idle = not poll.poll(_IDLE * 1000)
+    if idle:
         # From here on the host's sends fail, so it knows; what it sent just before is still taken.
         control.shutdown(socket.SHUT_RD)
     fds = array.array("i")
     data, ancillary, _, _ = control.recvmsg(_BRIEF_ROOM, socket.CMSG_SPACE(8), socket.MSG_CMSG_CLOEXEC)
+    if not data:
+        return (None, -1, -1) if idle else None
+    if data[:1] in (STOP, TAKEN):  # a late order for the last run, or its end was taken and that is all
+        return (None, -1, -1) if TAKEN in data or _taken(control) else None
     for _, _, piece in ancillary:
         fds.frombytes(piece)
     need = 4
-    while len(data) >= 4 and len(data) < (need := 4 + int.from_bytes(data[:4], "big")):
+    while len(data) < 4 or len(data) < (need := 4 + int.from_bytes(data[:4], "big")):
         piece = control.recv(262_144)
         if not piece:
-            return None  # the host died before it had said what to run: nothing was begun
+            return None, -1, -1  # the host died before it had said what to run: nothing was begun
         data += piece
-    if len(data) < need or len(fds) != 2:
-        return None
+    if len(fds) != 2:
+        return None, -1, -1
     body: tuple[Any, ...] = marshal.loads(data[4:need])  # noqa: S302  # our own host wrote it
     return Brief(*body), fds[0], fds[1]
 
 
-def _tell(control: socket.socket, line: bytes) -> bool:
-    """Send the end; true once the host has said that it took it."""
+def _taken(control: socket.socket) -> bool:
+    """Wait for the host's word that it has the end; false where it is gone."""
     try:
-        control.sendall(line)
         while True:
             word = control.recv(1)
-            if word == TAKEN:
-                return True
-            if not word:
-                return False
+            if word != STOP:
+                return word == TAKEN
     except OSError:
         return False
 
 
-def _write_note(path: bytes) -> None:
+def _write_note(path: str) -> None:
     """Say on disk that the work has ended, for a host that comes later. Never follows a link."""
     if not path:
         return
-    temporary = path + b".%d" % os.getpid()
+    temporary = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -185,14 +199,20 @@ def _run(control: socket.socket, brief: Brief, null: int, out: int, err: int) ->
         leader = _start(brief, null, out, err)
     except _StartError as error:
         return b"refused %s %d\n" % (error.step.encode(), error.errno), False
-    ended = _pidfd(leader)
-    why = _watch(control, ended, brief.limit)
+    ended = os.pidfd_open(leader)  # close-on-exec by itself
+    poll = select.poll()
+    poll.register(ended, select.POLLIN)
+    poll.register(control.fileno(), select.POLLIN)
+    why = _watch(control, poll, ended, brief.limit)
+    poll.unregister(control.fileno())
     if why != b"end":
-        _stop(ended, leader, brief.grace)
-    status, usage = _reap_leader(ended, leader)
+        _stop(poll, leader, brief.grace)
+    status: int | None = None
+    usage = None
+    if why == b"end" or poll.poll(CLEAN_UP * 1000):
+        _, status, usage = os.wait4(leader, 0)  # else: killed, and yet not dead; it hangs in the kernel
+    os.close(ended)
     killed, left = _kill_rest()
-    if status is None:
-        left += 1
     cpu = int((usage.ru_utime + usage.ru_stime) * 1000) if usage else 0
     peak = int(usage.ru_maxrss) if usage else 0
     clean = why == b"end" and not killed and not left and not brief.confined
@@ -220,27 +240,27 @@ def _start(brief: Brief, null: int, out: int, err: int) -> int:
             ),
             setsid=True,
             setsigmask=(),
-            setsigdef=_SIGNALS_RESET,
+            setsigdef=IGNORED,
         )
     except OSError as error:
         raise _StartError("exec", error.errno or 0) from None
 
 
-def _find(name: bytes, search: list[bytes]) -> bytes:
+def _find(name: str, search: list[str]) -> str:
     """Where the program is, by the PATH that it will itself be given."""
-    if b"/" in name:
+    if "/" in name:
         return name
-    best = 2  # ENOENT
+    best = errno.ENOENT
     for folder in search:
-        path = os.path.join(folder, name)
+        path = f"{folder}/{name}"
         if os.access(path, os.X_OK) and os.path.isfile(path):
             return path
-        if best == 2 and os.path.isfile(path):
-            best = 13  # EACCES: it is there, and may not be executed
+        if os.path.isfile(path):
+            best = errno.EACCES  # it is there, and may not be executed
     raise _StartError("exec", best)
 
 
-def _fork_confined(program: bytes, brief: Brief, null: int, out: int, err: int) -> int:
+def _fork_confined(program: str, brief: Brief, null: int, out: int, err: int) -> int:
     """Start under limits or another user: ``posix_spawn`` can do neither, so fork and change in the child."""
     import resource
 
@@ -253,8 +273,8 @@ def _fork_confined(program: bytes, brief: Brief, null: int, out: int, err: int) 
             os.dup2(null, 0)
             os.dup2(out, 1)
             os.dup2(err, 2)
-            for number in _SIGNALS_RESET:
-                signal.signal(number, signal.SIG_DFL)
+            for ignored in IGNORED:
+                signal.signal(ignored, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
             if brief.nice:
                 os.nice(brief.nice)
@@ -287,15 +307,8 @@ def _fork_confined(program: bytes, brief: Brief, null: int, out: int, err: int) 
     return child
 
 
-def _pidfd(pid: int) -> int:
-    return os.pidfd_open(pid)  # close-on-exec by itself
-
-
-def _watch(control: socket.socket, ended: int, limit: float) -> bytes:
+def _watch(control: socket.socket, poll: select.poll, ended: int, limit: float) -> bytes:
     """Wait for the first of: the program ends, the limit is over, the host says stop, the host is gone."""
-    poll = select.poll()
-    poll.register(ended, select.POLLIN)
-    poll.register(control.fileno(), select.POLLIN)
     over = time.monotonic() + limit if limit else None
     while True:
         wait = None if over is None else max(0.0, (over - time.monotonic()) * 1000)
@@ -319,13 +332,11 @@ def _word(control: socket.socket) -> bytes:
         return b""
 
 
-def _stop(ended: int, leader: int, grace: float) -> None:
+def _stop(poll: select.poll, leader: int, grace: float) -> None:
     """TERM to the group, grace, KILL. The leader is not reaped meanwhile, so its number stays its own."""
     _kill_group(leader, signal.SIGTERM)
     _kill_group(leader, signal.SIGCONT)  # a stopped process gets its TERM only when it goes on
     until = time.monotonic() + grace
-    poll = select.poll()
-    poll.register(ended, select.POLLIN)
     while (left := until - time.monotonic()) > 0:
         if not poll.poll(left * 1000):
             break
@@ -336,7 +347,7 @@ def _stop(ended: int, leader: int, grace: float) -> None:
 
 
 def _kill_group(leader: int, number: int) -> None:
-    try:  # noqa: SIM105  # contextlib is one import more in a process that must stay small
+    try:
         os.killpg(leader, number)
     except OSError:
         pass  # gone, or another user's by now (EPERM); what is left is counted at the end
@@ -347,13 +358,13 @@ def _group_lives(leader: int) -> bool:
     for child in children_of():
         if child == leader:
             continue
-        state = _stat(child)
+        state = stat_of(child)
         if state and state[0] != b"Z" and int(state[2]) == leader:
             return True
     return False
 
 
-def _stat(pid: int) -> list[bytes] | None:
+def stat_of(pid: int) -> list[bytes] | None:
     """State, parent, group, session … of a process: what follows its name, which may hold anything."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -370,17 +381,7 @@ def children_of() -> list[int]:
     except FileNotFoundError:
         me = b"%d" % os.getpid()
         walk = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-        return [pid for pid in walk if (stat := _stat(pid)) and stat[1] == me]
-
-
-def _reap_leader(ended: int, leader: int) -> tuple[int | None, Any]:
-    poll = select.poll()
-    poll.register(ended, select.POLLIN)
-    if not poll.poll(CLEAN_UP * 1000):
-        return None, None  # killed, and yet not dead: it hangs in the kernel
-    _, status, usage = os.wait4(leader, 0)
-    os.close(ended)
-    return status, usage
+        return [pid for pid in walk if (stat := stat_of(pid)) and stat[1] == me]
 
 
 def _kill_rest() -> tuple[int, int]:

@@ -1,0 +1,1 @@
+"""One command a file, named as it is called; ``command`` in each."""

@@ -1,0 +1,74 @@
+"""The ledger itself: its schema, whether it is whole, how large it is, its events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from schedcore._host.control.views import event
+from schedcore._ledger import checking, events, figures, migrate
+from schedcore.domain.errors import Refused
+
+if TYPE_CHECKING:
+    from schedcore._host.control.door import Control
+
+__all__ = ["check", "events_of", "follow", "stats", "upgrade"]
+
+_MOST = 10_000
+
+
+def upgrade(control: Control, *, dry_run: bool) -> dict[str, Any]:
+    """See :meth:`Control.upgrade`."""
+    if dry_run:
+        before = migrate.current(control.ledger)
+        sql = migrate.planned_sql(control.ledger)
+        return {"before": before, "after": migrate.HEAD, "sql": sql, "dry_run": True}
+    before, after = migrate.migrate(control.ledger)
+    return {"before": before, "after": after, "sql": None, "dry_run": False}
+
+
+def check(control: Control) -> dict[str, Any]:
+    """See :meth:`Control.check`."""
+    ledger = control.ledger
+    migrate.require(ledger)
+    with ledger.read() as c:
+        found = [("store", what) for what in checking.store(c, ledger.is_sqlite)]
+        found += [("schema", what) for what in checking.schema(c)]
+        if not found:
+            found += checking.relations(c)
+    problems = [{"check": name, "what": what} for name, what in found]
+    return {"v": 1, "ledger": str(ledger), "ok": not problems, "problems": problems}
+
+
+def stats(control: Control) -> dict[str, Any]:
+    """See :meth:`Control.stats`."""
+    ledger = control.ledger
+    with ledger.read() as c:
+        tables = figures.rows(c)
+        sizes = figures.sizes(c, ledger.path)
+    return {"v": 1, "ledger": str(ledger), "tables": tables, **sizes}
+
+
+def events_of(control: Control, *, after: int | None, limit: int) -> list[dict[str, Any]]:
+    """See :meth:`Control.events`."""
+    if not 1 <= limit <= _MOST:
+        raise Refused(
+            f"{limit} events", code="out_of_range", field="limit", value=limit, hint=f"1 to {_MOST}"
+        )
+    with control.ledger.read() as c:
+        found = events.tail(c, after=after or 0, limit=limit, newest=after is None)
+    return [{"id": row["id"], "key": row["key"], **event(row)} for row in found]
+
+
+def follow(control: Control, *, after: int | None, every: float) -> Iterator[dict[str, Any]]:
+    """See :meth:`Control.follow_events`."""
+    if after is None:
+        newest = events_of(control, after=None, limit=1)
+        after = newest[-1]["id"] if newest else 0
+    while True:
+        found = events_of(control, after=after, limit=1000)
+        for line in found:
+            after = line["id"]
+            yield line
+        if not found:
+            control.sleep(every)

@@ -1,0 +1,230 @@
+"""Host: one engine, and the object an application holds (T-24, R-17).
+
+Start order (T-20): settings, plugins, open the ledger, migrate, announce, loops. It configures no logging, takes
+no signal and touches no flag of the process it lives in; the engine has threads of its own, so a blocked event
+loop does not stop the beat.
+"""
+
+from __future__ import annotations
+
+import getpass
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from schedcore._engine import clock
+from schedcore._host.control import Control
+from schedcore._host.crew import Crew, build_engine
+from schedcore._host.live import Onlookers
+from schedcore._host.plugins import Plugins, gather, kinds_rows, validate_payload, versions
+from schedcore._host.settings import Settings, load, to_engine
+from schedcore._ledger.events import Actor
+from schedcore._ledger.ledger import Ledger
+from schedcore._ledger.migrate import migrate
+from schedcore.domain.errors import LedgerError, SchedcoreError
+from schedcore.domain.masking import Masker
+
+__all__ = ["Host", "this_person"]
+
+log = logging.getLogger("schedcore.host")
+
+
+def this_person() -> Actor:
+    """The user of this process, as the actor of orders given in Python."""
+    try:
+        return Actor(getpass.getuser(), "person")
+    except (OSError, KeyError):  # a uid without a name
+        return Actor("unknown", "person")
+
+
+class Host:
+    """An engine process, embedded.
+
+    ``ledger`` is a URL (``sqlite:///path`` or ``postgresql://…``); ``config`` a ``schedcore.toml``; ``plugins``
+    are registered by hand, beside those found by entry points (``discover=False`` looks for none); ``settings``
+    are further settings by dotted key, or one :class:`Settings` value. As a context manager it starts and stops::
+
+        with Host("sqlite:///ledger.db") as host:
+            host.control().add({"key": "hello", "kind": "script", "every": "60s",
+                                "payload": {"args": ["echo", "hello"]}})
+
+    Raises what the settings, the plugins and the ledger raise, before any loop has started.
+    """
+
+    def __init__(
+        self,
+        ledger: str | None = None,
+        *,
+        config: Path | str | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
+        plugins: Iterable[Any] = (),
+        discover: bool = True,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        if isinstance(settings, Settings):
+            self.settings = settings
+        else:
+            given = {**(settings or {}), **({"ledger": ledger} if ledger is not None else {})}
+            self.settings = load(config, env if env is not None else {}, given, spoken="Host(…)")
+        self._hand = tuple(plugins)
+        self._discover = discover
+        self._env = env
+        self._onlookers = Onlookers()
+        self._masker = Masker({})
+        self._lock = threading.Lock()
+        self._plugins: Plugins | None = None
+        self._ledger: Ledger | None = None
+        self._crew: Crew | None = None
+
+    # -- life -----------------------------------------------------------------------------------------
+
+    def start(self, *, wait_s: float = 60.0) -> Self:
+        """Start, and return after the first beat (at most ``wait_s`` seconds later).
+
+        A host that could not start has no thread and no open ledger.
+        """
+        with self._lock:
+            if self._crew is not None:
+                return self
+            crew = self._build()
+            try:
+                crew.announce(kinds_rows(self.plugins.toolbox), versions(self.plugins.report))
+                crew.start()
+            except BaseException:
+                self.ledger.close()
+                self._ledger = None
+                raise
+            self._crew = crew
+        if not crew.engine.started.wait(wait_s):
+            fault = crew.engine.counters.last_fault
+            self.stop(drain_s=0)
+            raise LedgerError(f"no beat within {wait_s:g} s" + (f": {fault}" if fault else ""))
+        return self
+
+    def stop(self, drain_s: float | None = None, *, hurry: threading.Event | None = None) -> None:
+        """Stop: no new claim, drain, then stop what still runs (it ends ``interrupted: shutdown``).
+
+        ``drain_s`` is seconds (the setting ``drain`` unless given); ``hurry`` cuts the drain short once set.
+        """
+        with self._lock:
+            crew, self._crew = self._crew, None
+        if crew is not None:
+            crew.stop(self.settings.drain if drain_s is None else drain_s, hurry)
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    # -- what it offers -------------------------------------------------------------------------------
+
+    @property
+    def plugins(self) -> Plugins:
+        """The plugins of this host, found and asked at the first need."""
+        if self._plugins is None:
+            env = self._env if self._discover else {"SCHEDCORE_LOAD_PLUGINS": ""}
+            self._plugins = gather(self.settings, self._hand, env)
+        return self._plugins
+
+    @property
+    def ledger(self) -> Ledger:
+        """The open ledger, migrated."""
+        if self._ledger is None:
+            ledger = Ledger(self.settings.ledger, wall=clock.wall, create=True)
+            try:
+                migrate(ledger)
+            except BaseException:
+                ledger.close()
+                raise
+            self._ledger = ledger
+        return self._ledger
+
+    @property
+    def running(self) -> bool:
+        """Is the engine started?"""
+        return self._crew is not None
+
+    def control(self, actor: Actor | None = None) -> Control:
+        """What may be asked and ordered, as ``actor`` (the user of this process unless given)."""
+        plugins = self.plugins
+        engine = build_engine(
+            self.ledger,
+            plugins.toolbox,
+            to_engine(self.settings),
+            clock,
+            self.settings.state_folder,
+            self.settings.name,
+        )
+        return Control(
+            engine,
+            actor or this_person(),
+            timezone=self.settings.timezone,
+            every_floor=self.settings.every_floor,
+            kinds=lambda: plugins.trigger_kinds,
+            validate=validate_payload,
+            faults=[(one.name, one.error or "") for one in plugins.faults()],
+        )
+
+    def on(self, look: Callable[[dict[str, Any]], None]) -> None:
+        """Call ``look(event)`` whenever a run starts or ends here; from the loop's thread, so be quick.
+
+        An event has ``what`` (``started`` or ``finished``), ``job``, ``run``, ``scheduled_for``, ``attempt``; an
+        end also ``state``, ``outcome``, ``reason``, ``duration_ms``, ``again_at``. For what must not be missed,
+        declare a listener instead.
+        """
+        self._onlookers.add(look)
+
+    def on_beat(self, call: Callable[[], None]) -> None:
+        """Call ``call()`` after every completed beat, from the loop itself (a watchdog's ping)."""
+        self._onlookers.beats.append(call)
+
+    def masker(self) -> Masker:
+        """The masker of every secret value this process knows now (E-25)."""
+        return self._crew.vault.masker() if self._crew is not None else self._masker
+
+    def beats(self) -> int:
+        """Completed beats since the start."""
+        return self._crew.engine.counters.beats if self._crew is not None else 0
+
+    def busy(self) -> int:
+        """Runs in this host's hands."""
+        return len(self._crew.engine.running) if self._crew is not None else 0
+
+    # -- parts ----------------------------------------------------------------------------------------
+
+    def _build(self) -> Crew:
+        settings = self.settings
+        plugins = self.plugins
+        engine = build_engine(
+            self.ledger, plugins.toolbox, to_engine(settings), clock, settings.state_folder, settings.name
+        )
+        password = self.ledger.url.password
+        crew = Crew(
+            engine,
+            secrets={"ledger": str(password)} if password else None,
+            tell=self._onlookers.tell,
+        )
+        crew.loop.beaten = self._onlookers.beaten
+        for one in plugins.faults():
+            log.warning("plugin %s is left out: %s", one.name, one.error)
+        return crew
+
+
+def durable(ledger: Ledger) -> list[str]:
+    """What the ledger's server promises less than ``durable before acting`` asks (G5); empty when nothing."""
+    if ledger.is_sqlite:
+        return []
+    try:
+        with ledger.read() as c:
+            return list(ledger.dialect.durability(c))
+    except SchedcoreError as error:
+        return [str(error)]

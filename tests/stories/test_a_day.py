@@ -1,0 +1,28 @@
+"""Whole days on a manual clock."""
+
+from __future__ import annotations
+
+from schedcore.testing import ManualClock, StandingHost
+
+
+def test_a_cron_job_runs_once_at_each_of_its_slots(host: StandingHost, clock: ManualClock) -> None:
+    job = host.add("report", cron="*/15 * * * *")
+
+    for _ in range(24 * 60):
+        clock.advance(minutes=1)
+        host.poll()
+
+    assert [run["word"] for run in host.runs(job)] == ["succeeded"] * 96
+    assert host.skips(job) == []
+
+
+def test_asleep_over_three_daily_slots_gives_one_run_of_the_third(
+    host: StandingHost, clock: ManualClock
+) -> None:
+    job = host.add("brief", cron="0 9 * * *")
+
+    clock.advance(days=3, hours=2)
+    host.beat()
+
+    assert [(r["at"], r["word"], r["late"]) for r in host.runs(job)] == [("09:00:00", "succeeded", 1)]
+    assert host.skips(job) == [("coalesced", 3)]
