@@ -12,9 +12,18 @@ from schedcore._engine.state import EngineSettings
 from schedcore._engine.toolbox import Toolbox
 from schedcore._host.control import Control
 from schedcore._host.crew import build_engine
+from schedcore._ledger import jobs
 from schedcore._ledger.events import Actor
 from schedcore._ledger.ledger import Ledger
 from schedcore.testing import ManualClock, StandingHost, empty, fresh_sqlite, noop, open_ledger
+
+class Host(StandingHost):
+    """A host whose rows are found by the key of a job."""
+
+    def ledger_id(self, key: str) -> int:
+        with self.ledger.read() as c:
+            return int(jobs.find(c, key)[0]["id"])
+
 
 ANNA = Actor("anna", "person")
 
@@ -33,7 +42,7 @@ class World:
     ledger: Ledger
     clock: ManualClock
     folder: Path
-    hosts: list[StandingHost] = field(default_factory=list)
+    hosts: list[Host] = field(default_factory=list)
 
     def control(self, *, actor: Actor = ANNA, toolbox: Toolbox | None = None, **more: Any) -> Control:
         """A Control over a process of its own, which offers ``noop``."""
@@ -44,8 +53,8 @@ class World:
         )
         return Control(engine, actor, **({"every_floor": 1, "sleep": self.slept} | more))
 
-    def host(self, *executors: Any, **settings: Any) -> StandingHost:
-        made = StandingHost(self.ledger, self.clock, self.folder / "state", executors, **settings)
+    def host(self, *executors: Any, **settings: Any) -> Host:
+        made = Host(self.ledger, self.clock, self.folder / "state", executors, **settings)
         self.hosts.append(made)
         return made
 
