@@ -13,13 +13,18 @@ if TYPE_CHECKING:
     from schedcore._host.control import Control
     from schedcore._host.host import Host
     from schedcore._ledger.events import Actor
+    from schedcore.domain.order import Job, at, cron, every
 
-__all__ = ["Actor", "Control", "Host", "__version__"]
+__all__ = ["Actor", "Control", "Host", "Job", "__version__", "at", "cron", "every"]
 
 _ROOMS = {
     "Actor": "schedcore._ledger.events",
     "Control": "schedcore._host.control",
     "Host": "schedcore._host.host",
+    "Job": "schedcore.domain.order",
+    "at": "schedcore.domain.order",
+    "cron": "schedcore.domain.order",
+    "every": "schedcore.domain.order",
 }
 
 

@@ -25,6 +25,7 @@ from schedcore._ledger.events import Actor
 from schedcore._ledger.ledger import Ledger
 from schedcore._ledger.migrate import migrate
 from schedcore.domain.errors import LedgerError, SchedcoreError
+from schedcore.domain.masking import Masker
 
 __all__ = ["Host", "this_person"]
 
@@ -72,6 +73,7 @@ class Host:
         self._discover = discover
         self._env = env
         self._onlookers = Onlookers()
+        self._masker = Masker({})
         self._lock = threading.Lock()
         self._plugins: Plugins | None = None
         self._ledger: Ledger | None = None
@@ -184,6 +186,10 @@ class Host:
     def on_beat(self, call: Callable[[], None]) -> None:
         """Call ``call()`` after every completed beat, from the loop itself (a watchdog's ping)."""
         self._onlookers.beats.append(call)
+
+    def masker(self) -> Masker:
+        """The masker of every secret value this process knows now (E-25)."""
+        return self._crew.vault.masker() if self._crew is not None else self._masker
 
     def beats(self) -> int:
         """Completed beats since the start."""

@@ -77,7 +77,8 @@ def halt(control: Control, on: bool, reason: str | None, *, dry_run: bool) -> di
         if on:
             changed = holds.open_hold(c, "halt", actor.name, now, why)
         else:
-            changed = any([holds.lift(c, reason, actor.name, now) for reason in _LIFTABLE])
+            lifted = [holds.lift(c, reason, actor.name, now) for reason in _LIFTABLE]
+            changed = any(lifted)
         if changed:
             events.record(c, LEDGER, now, actor, "halt_on" if on else "halt_off", reason=why)
             control.ledger.dialect.notify(c)
