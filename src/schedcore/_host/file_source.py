@@ -81,9 +81,7 @@ class FileSource:
         for job in found["rejects"]:
             for error in job["errors"]:
                 hint = f" ({error['hint']})" if error.get("hint") else ""
-                where = ".".join(
-                    part for part in (job["key"] or job["external_id"], error.get("field")) if part
-                )
+                where = ".".join(part for part in (job["external_id"], error.get("field")) if part)
                 log.warning("job %s is refused: %s%s", where, error["message"], hint)
         return found
 
