@@ -61,7 +61,9 @@ class Fleet:
             self._hand = unstarted_host(told)
         return self._hand
 
-    def add(self, key: str, *, kind: str = "record", payload: Mapping[str, Any] | None = None, **job: Any) -> str:
+    def add(
+        self, key: str, *, kind: str = "record", payload: Mapping[str, Any] | None = None, **job: Any
+    ) -> str:
         """Create a job; answers its key."""
         self.hand.control().add({"key": key, "kind": kind, "payload": dict(payload or {}), **job})
         return key
@@ -79,7 +81,9 @@ class Fleet:
             found = run_rows.listed(c, limit=100_000)
         for run in found:
             run["word"] = RunState(run["state"]).word
-        return sorted((r for r in found if key in (None, r["key"])), key=lambda r: (r["scheduled_for"], r["id"]))
+        return sorted(
+            (r for r in found if key in (None, r["key"])), key=lambda r: (r["scheduled_for"], r["id"])
+        )
 
     def words(self, key: str | None = None) -> list[str]:
         """The states of those runs."""

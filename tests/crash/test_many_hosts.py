@@ -6,8 +6,8 @@ from collections import Counter
 from datetime import datetime
 
 import pytest
-from schedcore.testing import until
 
+from schedcore.testing import until
 from tests.crash.fleet import Fleet, ahead, no_lock_error
 
 HOSTS = {"sqlite": ("a", "b", "c", "d"), "postgresql": ("a", "b")}
@@ -40,7 +40,9 @@ def test_200_slots_that_came_due_while_no_host_lived_are_200_runs(fleet: Fleet) 
 
 
 @pytest.mark.parametrize("seconds", [1.0, 2.0])
-def test_a_slot_ahead_starts_within_a_second_of_its_time_and_never_before(fleet: Fleet, seconds: float) -> None:
+def test_a_slot_ahead_starts_within_a_second_of_its_time_and_never_before(
+    fleet: Fleet, seconds: float
+) -> None:
     fleet.start("a", beat=60, lease=60)
     slot = ahead(seconds)
 
