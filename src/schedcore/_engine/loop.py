@@ -411,7 +411,7 @@ class Loop:
         self._drop_connection()
         self._cut_off(engine.clocks.boot())
         self._down_waits = min(self._down_waits + 1, 8)
-        wait = min(_WAIT_MAX_S, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
+        wait: float = min(_WAIT_MAX_S, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
         if isinstance(error, CommitUnknown | LedgerBusy):
             wait = 0.05
         self._more = True
