@@ -146,7 +146,7 @@ def live_keys(c: sa.Connection, keys: Sequence[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for start in range(0, len(keys), 500):
         query = sa.select(jobs.c.key, jobs.c.id).where(jobs.c.state != "retired")
-        found.update(c.execute(query.where(jobs.c.key.in_(keys[start : start + 500]))).tuples().all())
+        found.update(c.execute(query.where(jobs.c.key.in_(keys[start : start + 500]))).all())
     return found
 
 
@@ -158,7 +158,7 @@ def triggers(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
             sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
         )
     )
-    return dict(c.execute(query.where(jobs.c.id.in_(ids))).tuples().all())
+    return dict(c.execute(query.where(jobs.c.id.in_(ids))).all())
 
 
 def last_slots(c: sa.Connection) -> int | None:
