@@ -436,5 +436,6 @@ def _status(engine: Engine) -> dict[str, Any]:
         "draining": engine.draining,
         "holds": list(engine.holds),
         "clock_waits": engine.guard.waits,
+        "weaker": list(engine.weaker),
         **{name: getattr(counters, name) for name in counters.__slots__},
     }

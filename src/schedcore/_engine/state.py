@@ -169,6 +169,7 @@ class Engine:
         self.guard = Guard()
         self.pace = Pace(settings.catch_up_apart)
         self.draining = False
+        self.weaker: tuple[str, ...] = ()
         self.holds: tuple[str, ...] = ()
         self.contact_since: int | None = None
         self.renewed_at = clocks.boot()
