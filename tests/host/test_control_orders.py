@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from schedcore._ledger import events
 from schedcore._ledger.ledger import CommitUnknown
 from schedcore.domain.errors import Conflict, LedgerError, NotFound, Refused
@@ -139,7 +140,7 @@ def _forbidden(control, world, move):
         host.beat()
         return lambda: control.pause("once")
     if move == "resume an invalid job":
-        world.write("update {s}definitions set policies='{{\"overlap\":\"often\"}}'")
+        world.write('update {s}definitions set policies=\'{{"overlap":"often"}}\'')
         world.clock.set("2026-06-01T09:01:00+00:00")
         world.host().beat()
         return lambda: control.resume("backup")
@@ -177,7 +178,7 @@ def test_a_job_that_storage_holds_in_an_unreadable_form_is_active_again_once_edi
     control.add(daily())
     control.add(daily("other"))
     world.write(
-        "update {s}definitions set policies='{{\"overlap\":\"often\"}}' where job_id=(select min(id) from {s}jobs)"
+        'update {s}definitions set policies=\'{{"overlap":"often"}}\' where job_id=(select min(id) from {s}jobs)'
     )
     world.clock.set("2026-06-01T09:00:00+00:00")
     host.beat()
