@@ -125,7 +125,7 @@ class Crew:
         self._wait(drain_s, hurry)
         for item in list(engine.running.values()):
             item.stop.give("shutdown")
-        self._wait(engine.settings.kill_grace + 2, None)
+        self._wait(engine.settings.kill_grace + 4, None)  # the loop gives up after its grace of 2 s
         self.gates.close()
         self.loop.close()
         if self.loop.thread is not None:
@@ -156,11 +156,11 @@ class Crew:
         waiting = self.pool.take_back()
         if not waiting:
             return
+        for item in waiting:  # first, or the loop would miss them in the ledger and call them lost
+            engine.running.pop(item.run_id, None)
         try:
             with engine.ledger.write() as c:
                 runs.give_back(c, [(i.run_id, i.fence) for i in waiting])
                 engine.ledger.dialect.notify(c)
         except LedgerError as error:
-            log.warning("what was claimed ahead could not be given back: %s", error)
-        for item in waiting:
-            engine.running.pop(item.run_id, None)
+            log.warning("what was claimed ahead could not be given back; its lease runs out: %s", error)
