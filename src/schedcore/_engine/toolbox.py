@@ -92,6 +92,7 @@ class Compiled:
         "job_id",
         "key",
         "kind",
+        "limit",
         "name",
         "number",
         "payload",
