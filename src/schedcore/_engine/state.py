@@ -175,6 +175,7 @@ class Engine:
         self.took: dict[str, float] = {}
         self.hand_over: Callable[[Claimed], None] = lambda item: None
         self.give_up: Callable[[int], None] = lambda thread: None
+        self.places: dict[str, int] = {}
         self.lane_cache: dict[int, Needs] = {}
         self.gates: Any = None
         self.to_ask: list[tuple[Compiled, list[Any]]] = []

@@ -19,9 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Control", "Validate"]
 
+
 Answer = dict[str, Any]
 Validate = Callable[["Executor | Mapping[str, Any]", Mapping[str, Any]], Any]
 """``validate(executor or JSON Schema, payload)``: refuses a payload that does not fit, with its field path."""
+
+
+def _validate(declared: Executor | Mapping[str, Any], payload: Mapping[str, Any]) -> Any:
+    from schedcore._host.payloads import validate_payload
+
+    return validate_payload(declared, payload)
 
 
 class Control:
@@ -30,7 +37,8 @@ class Control:
     ``engine`` is an engine that was not started: its ledger, toolbox and settings are what the same code
     that fires needs to preview, edit and explain. ``actor`` is who asks; :meth:`acting_as` makes the same
     control for somebody else. ``timezone`` is the zone of jobs that name none, ``every_floor`` the shortest
-    interval in seconds. ``kinds`` gives the trigger kinds of plugins, ``validate`` checks payloads.
+    interval in seconds. ``kinds`` gives the trigger kinds of plugins (default: the toolbox's), ``validate``
+    checks payloads (default: :func:`schedcore._host.payloads.validate_payload`).
     ``faults`` are what the loading of plugins found wrong: (plugin, what happened).
 
     JOB is a public id, a key, or a unique prefix of either; an unknown one is ``NotFound`` with the nearest
@@ -57,7 +65,7 @@ class Control:
         self.timezone = timezone
         self.every_floor = every_floor
         self.kinds = kinds or (lambda: engine.toolbox.triggers)
-        self.validate = validate
+        self.validate = validate or _validate
         self.faults = tuple(faults)
         self.sleep = sleep
 
