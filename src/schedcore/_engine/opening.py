@@ -272,7 +272,8 @@ def _write(e: Engine, c: Connection, out: Opened, now: int, lease_end: int) -> l
         ids = hot.insert_runs(c, out.queued)
         for given, run_id in zip(out.queued, ids, strict=True):
             _point(out, (given[0], given[3]), run_id)
-    hot.advance(c, out.advanced)
+    if out.advanced:  # empty where no definition of the batch could be read
+        hot.advance(c, out.advanced)
     ended = [row[0] for row in out.advanced if row[1] is None and not row[4]]
     if ended:  # nothing will ever settle for them
         finish_one_shot(e.ledger, c, ended, now)

@@ -81,7 +81,7 @@ class FileSource:
         for job in found["rejects"]:
             for error in job["errors"]:
                 hint = f" ({error['hint']})" if error.get("hint") else ""
-                where = ".".join(part for part in (job["key"] or job["external_id"], error.get("field")) if part)
+                where = ".".join(part for part in (job["external_id"], error.get("field")) if part)
                 log.warning("job %s is refused: %s%s", where, error["message"], hint)
         return found
 
@@ -103,7 +103,8 @@ class FileSource:
         changed = sorted(
             name
             for name in old.keys() | new.keys()
-            if old.get(name, {}).get("value") != new.get(name, {}).get("value") and not name.startswith("jobs")
+            if old.get(name, {}).get("value") != new.get(name, {}).get("value")
+            and not name.startswith("jobs")
         )
         changed = [name for name in changed if name not in {"name", "job_files"}]
         if changed:

@@ -28,7 +28,7 @@ def build(c: sa.Connection, is_sqlite: bool, *, faulty: bool) -> dict[str, Any]:
 
 def jobs_by_state(c: sa.Connection) -> dict[str, int]:
     """How many jobs are in each state."""
-    found = c.execute(sa.select(jobs.c.state, sa.func.count()).group_by(jobs.c.state)).tuples().all()
+    found = c.execute(sa.select(jobs.c.state, sa.func.count()).group_by(jobs.c.state)).all()
     return dict.fromkeys(("active", "paused", "pending", "done", "retired"), 0) | dict(found)
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "listed",
     "live_keys",
     "lock",
+    "lock_many",
     "new_uid",
     "of_other_tz",
     "open_definition",
@@ -100,6 +101,17 @@ def lock(c: sa.Connection, job_id: int) -> Found:
     return dict(c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.id == job_id)).mappings().one())
 
 
+def lock_many(c: sa.Connection, job_ids: Sequence[int]) -> None:
+    """Lock the rows of ``due`` of several jobs, in the order of their ids, before anything else of theirs.
+
+    Everywhere the order is ``due``, then ``runs``, then ``jobs``, then ``groups``: two writers cannot meet
+    crosswise.
+    """
+    if job_ids and c.dialect.name == "postgresql":
+        query = sa.select(due.c.job_id).where(due.c.job_id.in_(job_ids)).order_by(due.c.job_id)
+        c.execute(query.with_for_update()).all()
+
+
 def find(c: sa.Connection, text: str) -> list[Found]:
     """Jobs by public id, by key, or by a prefix of either: the exact ones alone when there are any.
 
@@ -134,7 +146,7 @@ def live_keys(c: sa.Connection, keys: Sequence[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for start in range(0, len(keys), 500):
         query = sa.select(jobs.c.key, jobs.c.id).where(jobs.c.state != "retired")
-        found.update(c.execute(query.where(jobs.c.key.in_(keys[start : start + 500]))).tuples().all())
+        found.update(c.execute(query.where(jobs.c.key.in_(keys[start : start + 500]))).all())
     return found
 
 
@@ -146,7 +158,7 @@ def triggers(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
             sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
         )
     )
-    return dict(c.execute(query.where(jobs.c.id.in_(ids))).tuples().all())
+    return dict(c.execute(query.where(jobs.c.id.in_(ids))).all())
 
 
 def last_slots(c: sa.Connection) -> int | None:
