@@ -43,7 +43,7 @@ payload = {args = ["{{folder}}/hello.sh", "world"]}   # {{folder}} is where this
 timeout = "30s"
 attempts = 2                            # at most this often, 60 s apart
 catch_up = "run_once"                   # after a pause of the machine: run_once, skip or all
-unchecked = "an example"                # instead of: assert = "test -s /path/to/what/it/makes"
+unchecked = "an example"                # instead of: assert = {command = "test -s /what/it/makes"}
 """
 
 SCRIPT = """\

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from schedcore._engine import claiming, opening, settling
 from schedcore._engine.state import Claimed, Engine, Finish
 from schedcore._engine.toolbox import Needs
-from schedcore._ledger import gating, hosts, jobs
+from schedcore._ledger import gating, groups, hosts, jobs
 from schedcore._ledger import runs as rows
 from schedcore._ledger.ledger import CommitUnknown
 
@@ -94,6 +94,8 @@ def _open_and_claim(e: Engine, c: Connection, done: Turn) -> None:
         gating.ask_again(c, now)
     due, queued = hot.heads(c, "due"), hot.heads(c, "queued")
     lanes = _lanes(e, c, [head[0] for head in (*due, *queued)])
+    wanted = {name for needs in lanes.values() if e.fits(needs) for name in needs.groups}
+    e.places = groups.free(c, sorted(wanted), now)  # all of them at once, locked in name order
     claimed = done.claimed
     for lane, present, _ in queued:
         needs = lanes[lane]

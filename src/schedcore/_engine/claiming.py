@@ -38,8 +38,7 @@ def _claim(
     if room <= 0:
         return [], 0
     if needs.groups:
-        left = groups.free(c, needs.groups, now)
-        room = min(room, *left.values())
+        room = min(room, *(e.places[name] for name in needs.groups))
         if room <= 0:
             return [], 0
     found = e.ledger.hot.queued(c, lane, late, now, min(room, e.settings.batch))
@@ -98,6 +97,8 @@ def take(
         e.ledger.hot.insert_attempts(c, [(i.run_id, i.attempt, i.fence) for i in claimed], e.host_id, now)
         if needs.groups:
             groups.take(c, [(g, i.run_id) for g in needs.groups for i in claimed], now)
+            for name in needs.groups:
+                e.places[name] -= len(claimed)
     return claimed
 
 

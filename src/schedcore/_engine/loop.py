@@ -99,7 +99,7 @@ class Loop:
                 self.turn_once(woken)
                 self._down_waits = 0
             except LedgerError as error:
-                self._ledger_fault(error)
+                self._closing.wait(self.ledger_fault(error))
             except Exception as error:  # the loop lives; the fault is named and counted
                 self.engine.counters.loop_faults += 1
                 self.engine.counters.last_fault = f"{type(error).__name__}: {error}"[:500]
@@ -391,8 +391,11 @@ class Loop:
                 log.debug("closing a connection raised", exc_info=True)
             self._connection = None
 
-    def _ledger_fault(self, error: SchedcoreError) -> None:
-        """The ledger is away: nothing is claimed, ends are spooled, and it is tried again until it is back."""
+    def ledger_fault(self, error: SchedcoreError) -> float:
+        """The ledger is away: nothing is claimed, ends are spooled, and it is tried again until it is back.
+
+        Answers how many seconds to wait before that.
+        """
         engine = self.engine
         engine.counters.ledger_faults += 1
         engine.counters.last_fault = str(error)[:500]
@@ -408,11 +411,11 @@ class Loop:
         self._drop_connection()
         self._cut_off(engine.clocks.boot())
         self._down_waits = min(self._down_waits + 1, 8)
-        wait = min(_WAIT_MAX_S, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
+        wait: float = min(_WAIT_MAX_S, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
         if isinstance(error, CommitUnknown | LedgerBusy):
             wait = 0.05
-        self._closing.wait(wait)
         self._more = True
+        return wait
 
     def _space_again(self, c: Connection) -> None:
         """A write went through after a full disk: the hold's row is written now, opened and lifted (G11)."""
@@ -433,5 +436,6 @@ def _status(engine: Engine) -> dict[str, Any]:
         "draining": engine.draining,
         "holds": list(engine.holds),
         "clock_waits": engine.guard.waits,
+        "weaker": list(engine.weaker),
         **{name: getattr(counters, name) for name in counters.__slots__},
     }

@@ -57,6 +57,8 @@ def settle_batch(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
             plain.append((item.run_id, item.fence, _OK, finish.started_at, finish.finished_at, "ok"))
         else:
             rest.append(finish)
+    ending = _ending(finishes)
+    jobs.lock_many(c, sorted({f.claimed.job.job_id for f in rest} | ending))
     if plain and hot.settle_plain(c, plain) != len(plain):
         raise FenceLost
     again = _settle_rest(e, c, rest, now) if rest else frozenset()
@@ -82,7 +84,8 @@ def settle_batch(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
     if plain:
         good = {f.claimed.job.job_id for f in finishes if f.outcome.kind == "ok"}
         hot.clear_streaks(c, sorted(good))
-    _end_jobs(e, c, finishes, now)
+    if ending:
+        moves.finish_one_shot(e.ledger, c, sorted(ending), now)
     final = [(f.claimed.job.job_id, f.claimed.run_id) for f in finishes if f.claimed.run_id not in again]
     if final:
         hot.post_final(c, final, now)
@@ -181,20 +184,13 @@ def _breaker(
             moves.resume(e, c, locked, actor, "its probe succeeded", now)
 
 
-def _end_jobs(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) -> None:
-    """Jobs whose trigger has no further slot are done once their last run is final."""
-    ending = {
+def _ending(finishes: Sequence[Finish]) -> set[int]:
+    """Jobs whose trigger ends: they are done once they have no further slot and no live run."""
+    return {
         f.claimed.job.job_id
         for f in finishes
-        if f.claimed.job.trigger is not None
-        and (
-            f.claimed.job.trigger.kind == "at"
-            or f.claimed.job.trigger.count
-            or f.claimed.job.trigger.not_after
-        )
+        if (t := f.claimed.job.trigger) is not None and (t.kind == "at" or t.count or t.not_after)
     }
-    if ending:
-        moves.finish_one_shot(e.ledger, c, sorted(ending), now)
 
 
 def stale(e: Engine, c: Connection, finish: Finish, now: int) -> None:

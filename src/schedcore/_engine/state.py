@@ -169,12 +169,14 @@ class Engine:
         self.guard = Guard()
         self.pace = Pace(settings.catch_up_apart)
         self.draining = False
+        self.weaker: tuple[str, ...] = ()
         self.holds: tuple[str, ...] = ()
         self.contact_since: int | None = None
         self.renewed_at = clocks.boot()
         self.took: dict[str, float] = {}
         self.hand_over: Callable[[Claimed], None] = lambda item: None
         self.give_up: Callable[[int], None] = lambda thread: None
+        self.places: dict[str, int] = {}
         self.lane_cache: dict[int, Needs] = {}
         self.gates: Any = None
         self.to_ask: list[tuple[Compiled, list[Any]]] = []

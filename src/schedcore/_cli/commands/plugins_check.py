@@ -20,7 +20,9 @@ def command(front: Front) -> int:
     from schedcore._host.plugins import gather
 
     plugins = gather(front.settings())
-    faults: list[dict[str, str | None]] = [{"plugin": one.name, "what": one.error or "it failed"} for one in plugins.faults()]
+    faults: list[dict[str, str | None]] = [
+        {"plugin": one.name, "what": one.error or "it failed"} for one in plugins.faults()
+    ]
     faults += [{"plugin": None, "what": warning} for warning in plugins.warnings]
     for name, who in plugged.names().items():
         try:
