@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from schedcore._ledger import events
 from schedcore._ledger.ledger import CommitUnknown
 from schedcore.domain.errors import Conflict, LedgerError, NotFound, Refused
 from schedcore.domain.outcome import failed
@@ -426,18 +427,24 @@ def test_a_host_is_drained_by_name_or_number(world, control, daily):
 
 
 def _commits(world, monkeypatch, *, really: bool, times: int = 1):
-    """Commits raise; ``really`` says whether they happen all the same."""
+    """Commits of orders raise; ``really`` says whether they happen all the same."""
     dialect = world.ledger.engine.dialect
-    original, left = dialect.do_commit, [times]
+    original, guard, left, armed = dialect.do_commit, events.guard, [times], [False]
+
+    def arm(c, token):
+        armed[0] = left[0] > 0
+        guard(c, token)
 
     def commit(connection):
-        if not left[0]:
+        if not armed[0]:
             return original(connection)
         left[0] -= 1
+        armed[0] = False
         (original if really else dialect.do_rollback)(connection)
         raise dialect.loaded_dbapi.OperationalError("connection lost")
 
     monkeypatch.setattr(dialect, "do_commit", commit)
+    monkeypatch.setattr(events, "guard", arm)
 
 
 @pytest.mark.parametrize("really", [True, False])

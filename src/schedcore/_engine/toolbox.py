@@ -94,12 +94,14 @@ class Compiled:
         "kind",
         "limit",
         "name",
+        "next",
         "number",
         "payload",
         "plain",
         "policies",
         "state",
         "state_reason",
+        "swift",
         "trigger",
         "uid",
     )  # fmt: skip
@@ -122,6 +124,11 @@ class Compiled:
     """Seconds one attempt may take: the payload's own word, where its executor reads one, else the policy's."""
     plain: bool
     """Nothing but room stands between a due slot of this job and its start."""
+
+    swift: bool
+    """Active and plain, and its due slot is its ``next_run_at``: neither jitter, count nor late limit."""
+    next: Callable[[int], int | None]
+    """The next slot after an instant."""
 
     @property
     def zone(self) -> str:
@@ -207,5 +214,15 @@ class Compiler:
             not job.policies.groups
             and job.policies.on_full == "wait"
             and not self._toolbox.gates_of(job.kind)
+        )
+        if job.trigger is not None:
+            job.next = job.trigger.next
+        job.swift = (
+            job.plain
+            and job.state == "active"
+            and job.trigger is not None
+            and not job.jittered
+            and not job.policies.late_limit
+            and job.trigger.count is None
         )
         return job
