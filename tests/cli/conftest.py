@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+
 from schedcore._cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Cli, search_path
 
-HEAVY = {"alembic", "croniter", "orjson", "pluggy", "psycopg", "pydantic", "rich", "sqlalchemy", "sqlalchemy.orm"}
+HEAVY = {
+    "alembic",
+    "croniter",
+    "orjson",
+    "pluggy",
+    "psycopg",
+    "pydantic",
+    "rich",
+    "sqlalchemy",
+    "sqlalchemy.orm",
+}
 ORM = {"alembic", "psycopg", "pydantic", "rich", "sqlalchemy.orm"}
 PROBE = """
 import json, sys

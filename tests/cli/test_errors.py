@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import STARTER, Cli, search_path
+
 from schedcore._cli import ending
 from schedcore.domain.errors import Conflict, LedgerError, NotFound, PluginFault, Refused
-from tests.cli.conftest import STARTER, Cli, search_path
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,13 @@ def test_each_kind_of_error_has_its_exit_code(
 
     said = capsys.readouterr()
     assert said.out == ""
-    assert set(json.loads(said.err.splitlines()[-1])["error"]) == {"code", "message", "field", "value", "hint"}
+    assert set(json.loads(said.err.splitlines()[-1])["error"]) == {
+        "code",
+        "message",
+        "field",
+        "value",
+        "hint",
+    }
 
 
 def test_an_error_says_field_message_and_hint(cli: Cli):
@@ -53,7 +60,7 @@ def test_with_json_an_error_is_one_object_on_stderr(cli: Cli):
 
     assert (told.code, told.out) == (2, "")
     assert told.error["field"] == "cron"
-    assert told.error["value"] == "0 25 * * *"
+    assert told.error["value"] == "25"
 
 
 def test_a_usage_error_is_json_too(cli: Cli):

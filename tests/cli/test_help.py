@@ -6,25 +6,79 @@ import re
 
 import click
 import pytest
+from tests.cli.conftest import Cli
+
 from schedcore._cli.command import Command
 from schedcore._cli.groups import Group
 from schedcore._cli.main import main
 from schedcore._cli.table import SECTIONS, children
-from tests.cli.conftest import Cli
 
 PATHS = [path for lines in SECTIONS.values() for path in lines]
-PROMISED = """
-init add list show edit pause resume run remove next why history backfill apply export
-runs-list runs-show runs-logs runs-attempts runs-trace runs-wait runs-cancel runs-retry runs-release
-serve tick status doctor halt engine-list engine-drain
-db-upgrade db-check db-stats events-tail
-plugins-list plugins-check plugins-hooks
-config-show config-check config-path config-schema completion version
-""".split()
-ORDERS = """
-add edit pause resume run remove backfill apply init export halt
-runs-cancel runs-retry runs-release engine-drain db-upgrade tick
-""".split()
+PROMISED = [
+    "init",
+    "add",
+    "list",
+    "show",
+    "edit",
+    "pause",
+    "resume",
+    "run",
+    "remove",
+    "next",
+    "why",
+    "history",
+    "backfill",
+    "apply",
+    "export",
+    "runs-list",
+    "runs-show",
+    "runs-logs",
+    "runs-attempts",
+    "runs-trace",
+    "runs-wait",
+    "runs-cancel",
+    "runs-retry",
+    "runs-release",
+    "serve",
+    "tick",
+    "status",
+    "doctor",
+    "halt",
+    "engine-list",
+    "engine-drain",
+    "db-upgrade",
+    "db-check",
+    "db-stats",
+    "events-tail",
+    "plugins-list",
+    "plugins-check",
+    "plugins-hooks",
+    "config-show",
+    "config-check",
+    "config-path",
+    "config-schema",
+    "completion",
+    "version",
+]
+ORDERS = [
+    "add",
+    "edit",
+    "pause",
+    "resume",
+    "run",
+    "remove",
+    "backfill",
+    "apply",
+    "init",
+    "export",
+    "halt",
+    "runs-cancel",
+    "runs-retry",
+    "runs-release",
+    "engine-drain",
+    "db-upgrade",
+    "tick",
+]
 
 
 def found(path: str) -> click.Command:
@@ -73,7 +127,7 @@ def test_every_option_says_what_it_is_for(path: str):
     command = found(path)
 
     assert isinstance(command, Command)
-    assert command.name == path.split()[-1]
+    assert command.name == path.rsplit(maxsplit=1)[-1]
     for param in command.params:
         if isinstance(param, click.Option) and param.name not in {"limit", "n"}:
             assert param.help, f"{path} {param.opts}"

@@ -206,6 +206,8 @@ def test_a_script_is_refused_alike_with_and_without_its_plugin(payload: dict[str
         ({"type": "integer"}, True, False),
         ({"type": "integer"}, 2.0, True),
         ({"type": "number"}, 2, True),
+        ({"type": "number"}, True, False),
+        ({"minimum": 3}, True, True),
         ({"type": "boolean"}, 1, False),
         ({"const": 1}, True, False),
         ({"enum": [1, 2]}, True, False),

@@ -302,6 +302,17 @@ def test_metadata_that_cannot_be_read_hide_nobody_else(publish: Callable[..., No
     assert any("dist-bad" in one for one in plugins.warnings)
 
 
+def test_threat_T35_an_installed_plugin_cannot_take_the_name_of_the_cores_own(publish: Callable[..., None]):
+    publish("dist-thief", "settings = plugin_thief", plugin_thief="raise SystemExit")
+
+    plugins = gather(settings(), env={"SCHEDCORE_LOAD_PLUGINS": "settings"})
+
+    assert [(one.distribution, one.state) for one in plugins.report if one.name == "settings"] == [
+        ("schedcore-host", "ok"),
+        ("dist-thief", "failed"),
+    ]
+
+
 # --- what is wrong with one stays with one (T35)
 
 

@@ -21,6 +21,9 @@ CONFIG = """\
 # How many runs at once on this host.
 # workers = 4
 
+# More files that declare jobs.
+# job_files = ["jobs.d"]
+
 # Policies of jobs that say nothing themselves.
 # [policies]
 # attempts = 3
@@ -29,9 +32,6 @@ CONFIG = """\
 # Where secrets are; never their values.
 # [secrets]
 # API_TOKEN = {env = "API_TOKEN"}
-
-# More files that declare jobs.
-# job_files = ["jobs.d"]
 
 # A job: what runs, and when. `schedcore serve` takes changes of this file while it runs;
 # `schedcore apply` takes them at once.
@@ -43,7 +43,7 @@ payload = {args = ["{{folder}}/hello.sh", "world"]}   # {{folder}} is where this
 timeout = "30s"
 attempts = 2                            # at most this often, 60 s apart
 catch_up = "run_once"                   # after a pause of the machine: run_once, skip or all
-unchecked = "an example"                # instead of: assert = "test -s /path/to/what/it/makes"
+unchecked = "an example"                # instead of: assert = {command = "test -s /what/it/makes"}
 """
 
 SCRIPT = """\

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +52,7 @@ class Loop:
         pool: Pool,
         spool: Spool,
         gates: Gatekeeper,
-        tell: Callable[[str, dict[str, Any]], None] = lambda what, about: None,
+        tell: Callable[[str, dict[str, Any]], None] | None = None,
     ) -> None:
         self.engine = engine
         self.pool = pool
@@ -60,6 +60,7 @@ class Loop:
         self.gates = gates
         self.tell = tell
         self.beaten: Callable[[], None] = lambda: None
+        self.settled: Callable[[], None] = lambda: None
         engine.gates = gates
         self._connection: Connection | None = None
         self._unsettled: list[Finish] = []
@@ -101,7 +102,7 @@ class Loop:
                 self.turn_once(woken)
                 self._down_waits = 0
             except LedgerError as error:
-                self._ledger_fault(error)
+                self._wait_out(self.ledger_fault(error))
             except Exception as error:  # the loop lives; the fault is named and counted
                 self.engine.counters.loop_faults += 1
                 self.engine.counters.last_fault = f"{type(error).__name__}: {error}"[:500]
@@ -226,8 +227,7 @@ class Loop:
         except BaseException:
             self._unsettled = known + late + self._unsettled
             raise
-        for finish in known:
-            self._settled(finish)
+        self._all_settled(known)
         if done is None:
             self._more = True
             return
@@ -241,17 +241,25 @@ class Loop:
             self._space_again(c)
 
     def _hand_over(self, done: beat.Turn) -> None:
+        hand_over = self.engine.hand_over
         for item in done.claimed:
-            self.engine.hand_over(item)
-            self._say_late(item, done.now)
+            hand_over(item)
+        limit = int(self.engine.settings.late_warning * SECOND)
+        for item in done.claimed:
+            if limit and done.now - item.start_at > limit and item.attempt == 1 and item.trigger == 0:
+                minutes = (done.now - item.start_at) / (60 * SECOND)
+                log.warning(
+                    "job %s: slot %s starts %.1f minutes late", item.job.key, text(item.slot), minutes
+                )
+            if self.tell is not None:
+                self.tell("started", {"claimed": item})
 
     def _recall(self) -> None:
         """Read back a turn whose commit raised: what it claimed is done, what it settled is settled."""
         found = beat.recall(self.engine)
         if found is not None:
             self._unsettled = [f for f in self._unsettled if f not in found.finishes]
-            for finish in found.finishes:
-                self._settled(finish)
+            self._all_settled(found.finishes)
             self._hand_over(found.turn)
         self._more = True
 
@@ -269,27 +277,26 @@ class Loop:
                     settling.stale(engine, c, finish, engine.ledger.times.now(c))
         return None
 
-    def _settled(self, finish: Finish) -> None:
+    def _all_settled(self, finishes: Sequence[Finish]) -> None:
         engine = self.engine
-        item = finish.claimed
-        engine.running.pop(item.run_id, None)
-        self.gates.claimed(item.run_id)
-        self.spool.settled(finish)
-        if item.began is not None:
-            engine.measured(item.job.kind, (finish.finished_at - finish.started_at) / SECOND)
-        self.tell("finished", {"finish": finish})
+        gated = bool(engine.toolbox.gates)
+        for finish in finishes:
+            item = finish.claimed
+            engine.running.pop(item.run_id, None)
+            self.spool.settled(finish)
+            if gated:
+                self.gates.claimed(item.run_id)
+            if item.began is not None:
+                engine.measured(item.job.kind, (finish.finished_at - finish.started_at) / SECOND)
+            if self.tell is not None:
+                self.tell("finished", {"finish": finish})
+        if finishes:
+            self.settled()
 
     def _late(self, finish: Finish) -> None:
         """Work that was given up has ended after all."""
         with self.engine.ledger.write(self._open()) as c:
             settling.stale(self.engine, c, finish, self.engine.ledger.times.now(c))
-
-    def _say_late(self, item: Claimed, now: int) -> None:
-        limit = int(self.engine.settings.late_warning * SECOND)
-        if limit and item.attempt == 1 and item.trigger == 0 and now - item.start_at > limit:
-            minutes = (now - item.start_at) / (60 * SECOND)
-            log.warning("job %s: slot %s starts %.1f minutes late", item.job.key, text(item.slot), minutes)
-        self.tell("started", {"claimed": item})
 
     # -- leases, orders, limits -----------------------------------------------------------------------
 
@@ -429,8 +436,11 @@ class Loop:
                 log.debug("closing a connection raised", exc_info=True)
             self._connection = None
 
-    def _ledger_fault(self, error: SchedcoreError) -> None:
-        """The ledger is away: nothing is claimed, ends are spooled, and it is tried again until it is back."""
+    def ledger_fault(self, error: SchedcoreError) -> float:
+        """The ledger is away: nothing is claimed, ends are spooled, and it is tried again until it is back.
+
+        Answers how many seconds to wait before that.
+        """
         engine = self.engine
         engine.counters.ledger_faults += 1
         engine.counters.last_fault = str(error)[:500]
@@ -446,11 +456,11 @@ class Loop:
         self._drop_connection()
         self._down_waits = min(self._down_waits + 1, 16)
         longest = min(_WAIT_MAX_S, engine.settings.beat)
-        wait = min(longest, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
+        wait: float = min(longest, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
         if isinstance(error, CommitUnknown | LedgerBusy):
             wait = 0.05
-        self._wait_out(wait)
         self._more = True
+        return wait
 
     def _wait_out(self, seconds: float) -> None:
         """Wait without the ledger: limits are kept, and what ends meanwhile is spooled at once (G13)."""

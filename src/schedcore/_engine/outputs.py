@@ -16,6 +16,7 @@ from schedcore.domain.masking import Masker, MaskStream
 __all__ = ["TAIL", "FileOutput"]
 
 TAIL = 8 * 1024
+_BEGIN = threading.Lock()
 
 
 class _Tail:
@@ -38,19 +39,31 @@ class _Tail:
 
 
 class FileOutput:
-    """The output of one attempt. ``path`` is where the whole goes, ``limit`` its size in bytes (0: never cut)."""
+    """The output of one attempt: ``folder/output/RUN.log``, at most ``limit`` bytes of it (0: never cut)."""
 
-    def __init__(self, path: Path, limit: int, masker: Callable[[], Masker]) -> None:
-        self._path = path
+    __slots__ = ("_closed", "_dropped", "_fd", "_folder", "_limit", "_lock", "_masker", "_run", "_streams", "_tails",
+                 "_written", "used")  # fmt: skip
+
+    def __init__(self, folder: Path, run_id: int, limit: int, masker: Callable[[], Masker]) -> None:
+        self._folder = folder
+        self._run = run_id
         self._limit = limit
         self._masker = masker
-        self._streams: dict[int, MaskStream] = {}
-        self._tails = {1: _Tail(), 2: _Tail()}
-        self._fd: int | None = None
-        self._written = 0
-        self._dropped = 0
-        self._lock = threading.Lock()
+        self.used = False
         self._closed = False
+
+    # made at the first byte, by :meth:`_begin`
+    _streams: dict[int, MaskStream]
+    _tails: dict[int, _Tail]
+    _fd: int | None
+    _written: int
+    _dropped: int
+    _lock: threading.Lock
+
+    @property
+    def reference(self) -> str | None:
+        """The file, below the host's state folder; ``None`` where there is none."""
+        return f"output/{self._run}.log" if self.used and self._written else None
 
     def stdout(self, data: bytes) -> None:
         """Add bytes to stdout."""
@@ -61,21 +74,19 @@ class FileOutput:
         self._add(2, data)
 
     @property
-    def wrote(self) -> bool:
-        """Whether there is a file."""
-        return self._fd is not None or self._written > 0
-
-    @property
     def dropped(self) -> int:
         """Bytes over the limit."""
-        return self._dropped
+        return self._dropped if self.used else 0
 
     def tails(self) -> tuple[str | None, str | None]:
         """The last 8 KiB of stdout and of stderr, bad UTF-8 replaced."""
-        return self._tails[1].text(), self._tails[2].text()
+        return (self._tails[1].text(), self._tails[2].text()) if self.used else (None, None)
 
     def close(self) -> None:
         """Write what was held back for masking, mark a cut, close the file. May be called twice."""
+        if not self.used:
+            self._closed = True
+            return
         with self._lock:
             if self._closed:
                 return
@@ -88,13 +99,30 @@ class FileOutput:
                 os.close(self._fd)
                 self._fd = None
 
+    def _begin(self) -> None:
+        with _BEGIN:
+            if not self.used:
+                self._streams = {}
+                self._tails = {1: _Tail(), 2: _Tail()}
+                self._fd = None
+                self._written = 0
+                self._dropped = 0
+                self._lock = threading.Lock()
+                self.used = True
+
     def _add(self, which: int, data: bytes) -> None:
+        if not data or self._closed:
+            return
+        if not self.used:
+            self._begin()
         with self._lock:
-            if self._closed or not data:
+            if self._closed:
                 return
             stream = self._streams.get(which)
             if stream is None:
                 stream = self._streams[which] = MaskStream(self._masker())
+            else:
+                stream.use(self._masker())  # a secret may have been given out since
             self._keep(which, stream.feed(data))
 
     def _keep(self, which: int, data: bytes) -> None:
@@ -112,9 +140,10 @@ class FileOutput:
     def _append(self, data: bytes) -> None:
         try:
             if self._fd is None:
-                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path = self._folder / "output" / f"{self._run}.log"
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-                self._fd = os.open(self._path, flags, 0o600)
+                self._fd = os.open(path, flags, 0o600)
             os.write(self._fd, data)
         except OSError:  # a full disk takes the file, not the run; the tail is still there
             self._dropped += len(data)

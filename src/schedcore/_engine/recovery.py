@@ -32,7 +32,7 @@ def may_judge(e: Engine, c: Connection, lease_now: int) -> bool:
     """Has the server been up, and this host in contact, for one lease length?"""
     if e.contact_since is None or e.clocks.boot() - e.contact_since < e.lease_us:
         return False
-    return bool(lease_now - e.ledger.dialect.server_up_since(c) >= e.lease_us)
+    return bool(lease_now - e.ledger.times.up_since(c) >= e.lease_us)
 
 
 def recover(e: Engine) -> int:

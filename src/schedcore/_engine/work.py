@@ -9,28 +9,21 @@ from __future__ import annotations
 import logging
 import threading
 import traceback
-from collections.abc import Mapping
-from typing import Any
-
-import orjson
 
 from schedcore._engine.check import check
+from schedcore._engine.context import Contexts
 from schedcore._engine.outputs import FileOutput
 from schedcore._engine.secrets import Vault
 from schedcore._engine.state import Claimed, Engine, Finish
-from schedcore.domain.clock import from_us
-from schedcore.domain.keys import EmptyKey, render_key, render_texts, variables
+from schedcore.domain.keys import EmptyKey
 from schedcore.domain.lines import cut
 from schedcore.domain.outcome import OUTCOMES, Outcome, blocked, failed
-from schedcore.domain.run import RunTrigger, run_key
-from schedcore.spec.context import RunContext
 from schedcore.spec.secrets import SecretRefused
 
 __all__ = ["Worker", "stopped"]
 
 log = logging.getLogger("schedcore.work")
 _ERROR_TEXT = 8 * 1024
-_TRIGGERS = {t.value: t.word for t in RunTrigger}
 _STOPPED = {
     "timeout": ("failed", "timeout"),
     "operator": ("cancelled", "operator"),
@@ -47,7 +40,7 @@ class Worker:
     def __init__(self, engine: Engine, vault: Vault) -> None:
         self._engine = engine
         self._vault = vault
-        self._validators: dict[str, Any] = {}
+        self._contexts = Contexts(engine, vault)
 
     def __call__(self, item: Claimed) -> None:
         """Never raises."""
@@ -55,18 +48,16 @@ class Worker:
         item.thread = threading.get_ident()
         item.began = engine.clocks.boot()
         started = engine.instant()
-        output = FileOutput(
-            engine.folder / "output" / f"{item.run_id}.log", engine.settings.output_max, self._vault.masker
-        )
+        output = FileOutput(engine.folder, item.run_id, engine.settings.output_max, self._vault.masker)
         finish = Finish(item, failed("executor_error"), started, started)
         try:
             self._perform(item, output, finish)
         except BaseException as error:  # the run ends, the worker lives
             finish.outcome = failed("executor_error", f"schedcore itself: {_told(error)}", retry=False)
-        output.close()
-        finish.stdout_tail, finish.stderr_tail = output.tails()
-        if output.wrote:
-            finish.output_ref = f"output/{item.run_id}.log"
+        if output.used:
+            output.close()
+            finish.stdout_tail, finish.stderr_tail = output.tails()
+            finish.output_ref = output.reference
         finish.finished_at = max(engine.instant(), started)
         engine.inbox.put(finish)
 
@@ -77,7 +68,7 @@ class Worker:
             finish.outcome = stopped(item.stop.reason)
             return
         try:
-            context = self._context(item, output)
+            context = self._contexts.of(item, output, executor)
         except EmptyKey as error:
             finish.outcome = blocked("empty_key", str(error))
             return
@@ -105,58 +96,6 @@ class Worker:
             if masked != outcome.text:
                 outcome = _with_text(outcome, masked)
         finish.outcome = outcome
-
-    def _context(self, item: Claimed, output: FileOutput) -> RunContext:
-        job, engine, vault = item.job, self._engine, self._vault
-        executor = engine.toolbox.executors[job.kind][1]
-        key = run_key(job.uid, item.slot)
-        delivery = item.delivery_key
-        if delivery is None:
-            delivery = render_key(
-                job.policies.delivery_key, job_id=job.uid, run_key=key, scheduled_for=item.slot, zone=job.zone
-            )
-        context = RunContext()
-        context.job_id, context.job_key, context.run_id = job.uid, job.key, item.run_id
-        context.run_key, context.delivery_key, context.zone = key, delivery, job.zone
-        context.scheduled_for = from_us(item.slot)
-        context.attempt, context.fence = item.attempt, item.fence
-        context.trigger = _TRIGGERS[item.trigger]
-        context.limit = float(job.limit)
-        context.stop, context.output = item.stop, output
-        context.granted = job.policies.secrets
-        context.options = _options(item)
-        context.folder = engine.folder / "runs" / str(item.run_id)
-        context.end_note = engine.folder / "spool" / f"{item.run_id}-{item.fence}.end"
-        values = {"run_key": key, "delivery_key": delivery}
-        context.variables = variables(
-            job=job.key,
-            run=item.run_id,
-            run_key=key,
-            delivery_key=delivery,
-            scheduled_for=item.slot,
-            attempt=item.attempt,
-            trigger=context.trigger,
-        )
-        context.renderer = lambda text: str(render_texts(text, values))
-        context.resolver = lambda name: vault.granted(name, job.policies.secrets)
-        context.masker = lambda text: vault.masker().text(text)
-        context.services = vault.service
-        context.shelf = None
-        payload = render_texts(orjson.loads(job.payload), values, executor.verbatim, json_text=job.payload)
-        model = executor.payload
-        context.payload = payload if isinstance(model, Mapping) else model.model_validate(payload)
-        return context
-
-
-def _options(item: Claimed) -> Mapping[str, Any]:
-    policies = item.job.policies
-    return {
-        "soft_fail": policies.soft_fail,
-        "findings_exit": policies.findings_exit,
-        "block_sensitive": policies.block_sensitive,
-        "approved": False,
-        "made_by": item.job.creator_kind,
-    }
 
 
 def stopped(reason: str, outcome: Outcome | None = None) -> Outcome:

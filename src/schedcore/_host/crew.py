@@ -60,7 +60,7 @@ class Crew:
         engine: Engine,
         *,
         secrets: dict[str, str] | None = None,
-        tell: Callable[[str, dict[str, Any]], None] = lambda what, about: None,
+        tell: Callable[[str, dict[str, Any]], None] | None = None,
         inline: bool = False,
     ) -> None:
         self.engine = engine
@@ -70,22 +70,12 @@ class Crew:
         self.spool = Spool(engine.folder / "spool")
         self.gates = Gatekeeper(engine, inline=inline)
         self.teller = Teller(engine)
-        self.loop = Loop(engine, self.pool, self.spool, self.gates, self._heard(tell))
+        self.loop = Loop(engine, self.pool, self.spool, self.gates, tell)
+        self.loop.settled = self.teller.wake if engine.toolbox.listeners else lambda: None
         self._watch: Any = None
         self._inline = inline
         engine.hand_over = self.worker if inline else self.pool.put
         engine.give_up = (lambda thread: None) if inline else self.pool.give_up
-
-    def _heard(self, tell: Callable[[str, dict[str, Any]], None]) -> Callable[[str, dict[str, Any]], None]:
-        def heard(what: str, about: dict[str, Any]) -> None:
-            if what == "finished":
-                self.teller.wake()
-            try:
-                tell(what, about)
-            except Exception:  # whoever looks on never stops the loop
-                log.exception("an onlooker raised")
-
-        return heard
 
     def announce(self, kinds: Sequence[Mapping[str, Any]], versions: Mapping[str, Any]) -> None:
         """Come into the ledger; nothing runs yet."""

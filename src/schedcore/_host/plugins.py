@@ -6,13 +6,10 @@ report and left out whole, and the host starts. Only two plugins that claim one 
 
 from __future__ import annotations
 
-import logging
 import os
 import time
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -20,15 +17,13 @@ from schedcore._engine.toolbox import Toolbox
 from schedcore._host.kinds import kinds_rows, versions
 from schedcore._host.payloads import payload_errors, validate_payload
 from schedcore._host.plugin_admission import admit, implementations, manager
-from schedcore._host.plugin_declarations import declared
 from schedcore._host.plugin_finding import BUILT_IN, Candidate, Choice, commands, found, given
 from schedcore._host.plugin_joining import joined
+from schedcore._host.plugin_meeting import Met, PluginReport
 from schedcore._host.plugin_tables import hand_over, unclaimed
 from schedcore._host.secret_resolver import SettingsSecrets
 from schedcore._host.settings import Settings
 from schedcore._version import DISTRIBUTION, __version__
-from schedcore.domain.errors import PluginFault, SchedcoreError
-from schedcore.domain.masking import Masker
 
 __all__ = [
     "PluginReport",
@@ -40,22 +35,6 @@ __all__ = [
     "validate_payload",
     "versions",
 ]
-
-log = logging.getLogger("schedcore.plugins")
-
-
-@dataclass(frozen=True, slots=True)
-class PluginReport:
-    """What became of one plugin. ``state`` is ``ok``, ``failed`` or ``disabled``; ``error`` says why."""
-
-    name: str
-    distribution: str | None
-    version: str | None
-    state: str
-    error: str | None = None
-    hooks: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    load_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,48 +54,6 @@ class Plugins:
         return tuple(one for one in self.report if one.state == "failed")
 
 
-class _Met:
-    """One plugin on its way in."""
-
-    def __init__(self, candidate: Candidate) -> None:
-        self.candidate = candidate
-        self.plugin: Any = None
-        self.functions: dict[str, Any] = {}
-        self.declared: dict[str, list[Any]] = {}
-        self.state = "ok"
-        self.error: str | None = None
-        self.load_ms: float | None = None
-
-    def attempt(self, deed: Callable[[_Met], None]) -> None:
-        """Do one thing with it; what that raises ends this plugin, and nothing else."""
-        if self.state != "ok":
-            return
-        try:
-            deed(self)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # a module may raise SystemExit as well as ImportError
-            self.fail(_told(error))
-            log.debug("plugin %s", self.candidate.name, exc_info=True)
-
-    def fail(self, why: str) -> None:
-        self.state, self.error = "failed", Masker().text(why)
-        log.warning("plugin %s is left out: %s", self.candidate, self.error)
-
-    def leave_out(self, why: str) -> None:
-        self.state, self.error = "disabled", why
-
-    def report(self) -> PluginReport:
-        one = self.candidate
-        kinds = (
-            tuple(e.kind for e in self.declared.get("schedcore_executors", ())) if self.state == "ok" else ()
-        )
-        return PluginReport(
-            one.name, one.distribution, one.version, self.state, self.error, tuple(self.functions), kinds,
-            self.load_ms,
-        )  # fmt: skip
-
-
 def gather(settings: Settings, plugins: Iterable[Any] = (), env: Mapping[str, str] | None = None) -> Plugins:
     """Find, admit and ask all plugins; ``plugins`` are further ones: objects, or pairs of name and object.
 
@@ -128,7 +65,7 @@ def gather(settings: Settings, plugins: Iterable[Any] = (), env: Mapping[str, st
     by_hand = given(plugins, installed)
     own = Candidate(BUILT_IN, lambda: SettingsSecrets(settings, env), DISTRIBUTION, __version__)
     choice = Choice.of(settings, env)
-    met = [_Met(own), *(_Met(one) for one in [*by_hand, *installed])]
+    met = [Met(own), *(Met(one) for one in [*by_hand, *installed])]
     _set_aside(met, choice)
     pm = manager()
     for one in met:
@@ -155,17 +92,17 @@ def gather(settings: Settings, plugins: Iterable[Any] = (), env: Mapping[str, st
     )
 
 
-def _set_aside(met: list[_Met], choice: Choice) -> None:
+def _set_aside(met: list[Met], choice: Choice) -> None:
     """Leave out what is not wanted, and what has the name of another."""
     for one in met[1:]:
         if why := choice.against(one.candidate):
             one.leave_out(why)
-    seen: dict[str, _Met] = {}
+    seen: dict[str, Met] = {}
     for one in met:
         first = seen.setdefault(one.candidate.name, one)
         if first is one or one.state != "ok":
             continue
-        if first.candidate.by_hand and not one.candidate.by_hand:
+        if first is not met[0] and first.candidate.by_hand and not one.candidate.by_hand:
             one.leave_out("registered by hand")
             continue
         for each, other in ((one, first), (first, one)):
@@ -173,7 +110,7 @@ def _set_aside(met: list[_Met], choice: Choice) -> None:
                 each.fail(f"its name is also that of {other.candidate}; remove one of them")
 
 
-def _admit(pm: Any, one: _Met) -> None:
+def _admit(pm: Any, one: Met) -> None:
     begun = time.perf_counter()
     try:
         one.plugin = admit(pm, one.candidate)
@@ -182,33 +119,16 @@ def _admit(pm: Any, one: _Met) -> None:
     one.functions = implementations(pm, one.plugin)
 
 
-def _settle(one: _Met, settings: Settings, settled: dict[str, str]) -> None:
+def _settle(one: Met, settings: Settings, settled: dict[str, str]) -> None:
     """The settings hook first: a plugin whose table does not fit declares nothing else (R-14)."""
     hook = "schedcore_settings"
     if hook in one.functions:
-        one.declared[hook] = _call(one, hook)
+        one.declared[hook] = one.ask(hook)
         for model in one.declared[hook]:
             hand_over(model, one.candidate.name, settings, settled)
 
 
-def _ask(one: _Met) -> None:
+def _ask(one: Met) -> None:
     for hook in one.functions:
         if hook not in one.declared:
-            one.declared[hook] = _call(one, hook)
-
-
-def _call(one: _Met, hook: str) -> list[Any]:
-    try:
-        returned = one.functions[hook]()
-    except Exception as error:
-        raise PluginFault(f"{hook} raised {_told(error)}", code="hook_raised") from error
-    return declared(hook, returned)
-
-
-def _told(error: BaseException) -> str:
-    """What went wrong and, for what no plugin says on purpose, where."""
-    if isinstance(error, SchedcoreError):
-        return str(error)
-    last = traceback.extract_tb(error.__traceback__)[-1:]
-    where = f" ({Path(last[0].filename).name}, line {last[0].lineno})" if last else ""
-    return f"{type(error).__name__}: {error}{where}"
+            one.declared[hook] = one.ask(hook)

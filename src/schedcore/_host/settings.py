@@ -13,15 +13,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from schedcore._host.folders import default_config_path, default_state_folder, host_name
-from schedcore._host.setting_fields import FIELDS
-from schedcore._host.setting_layers import Layers, gather_layers
-from schedcore._host.setting_readers import Group, SecretSource, absolute, absolute_ledger
-from schedcore._host.setting_strangers import strangers
+from schedcore._host.folders import default_config_path
+from schedcore._host.setting_layers import gather_layers
+from schedcore._host.setting_readers import Group, SecretSource
+from schedcore._host.setting_reading import origins, places, read_layers
 from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Refused
 from schedcore.domain.policy import Policies
-from schedcore.domain.reading import whole
 
 if TYPE_CHECKING:
     from schedcore._engine.state import EngineSettings
@@ -140,13 +138,13 @@ def examine(
         layers = gather_layers(file, env, overrides or {}, spoken)
     except Refused as error:
         return Examined(None, (error,), ())
-    values, faults = _read(layers)
+    values, faults = read_layers(layers)
     faults = [*layers.faults, *faults]
     warnings = tuple(layers.warnings)
     if faults:
         return Examined(None, tuple(faults), warnings)
-    values.update(_places(values, layers, file, env))
-    settings = Settings(**values, config=file, origin=_origins(layers), warnings=warnings)
+    values.update(places(values, layers, file, env))
+    settings = Settings(**values, config=file, origin=origins(layers), warnings=warnings)
     return Examined(settings, (), warnings)
 
 
@@ -173,74 +171,3 @@ def to_engine(settings: Settings) -> EngineSettings:
         ),
         policies=settings.policies,
     )
-
-
-def _read(layers: Layers) -> tuple[dict[str, Any], list[Refused]]:
-    """The values by attribute, and what is refused."""
-    tree = layers.tree
-    values: dict[str, Any] = {}
-    faults = [_from(error, layers) for error in strangers(tree)]
-    for key, one in FIELDS.items():
-        node: Any = tree
-        for part in key.split("."):
-            node = node.get(part) if isinstance(node, dict) else None
-        if node is None:
-            continue
-        try:
-            values[one.on] = one.read(node, key)
-        except Refused as error:
-            faults.append(_from(error, layers))
-    plugins = tree.get("plugins")
-    if isinstance(plugins, dict):
-        tables = {name: part for name, part in plugins.items() if isinstance(part, dict)}
-        values["plugin_tables"] = MappingProxyType(tables)
-    if "jobs" in tree:
-        values["jobs"] = tree["jobs"]
-    try:
-        limits = {
-            kind: whole(given, f"kind_limits.{kind}", 1, 86_400) for kind, given in layers.kind_limits.items()
-        }
-        values["kind_limits"] = MappingProxyType(limits)
-    except Refused as error:
-        faults.append(_from(error, layers))
-    return values, faults
-
-
-def _places(
-    values: dict[str, Any], layers: Layers, file: Path | None, env: Mapping[str, str]
-) -> dict[str, Any]:
-    """Paths made absolute: those of the file below its folder, all others below the working folder."""
-
-    def base(key: str) -> Path:
-        return (
-            file.absolute().parent if file is not None and layers.origin.get(key) == str(file) else Path.cwd()
-        )
-
-    if "state_folder" in values:
-        folder = absolute(values["state_folder"], base("state_folder"))
-    else:
-        folder = default_state_folder(env).absolute()
-    ledger = values.get("ledger", f"sqlite:///{folder / 'ledger.db'}")
-    return {
-        "state_folder": folder,
-        "ledger": absolute_ledger(ledger, base("ledger")),
-        "name": values.get("name", host_name()),
-    }
-
-
-def _origins(layers: Layers) -> Mapping[str, str]:
-    """The origin of each value, and ``default`` for each setting nobody gave."""
-    given = layers.origin
-    above = {key.rpartition(".")[0] for key in given} | {key.split(".")[0] for key in given}
-    return MappingProxyType({**{key: "default" for key in FIELDS if key not in above}, **given})
-
-
-def _from(error: Refused, layers: Layers) -> Refused:
-    """The refusal, saying where the value came from."""
-    field = key = error.field or ""
-    while key and key not in layers.origin:
-        key = key.rpartition(".")[0]
-    below = (origin for path, origin in layers.origin.items() if path.startswith(f"{field}."))
-    if where := layers.origin.get(key) or next(below, None):
-        error.hint = f"{error.hint}; it comes from {where}" if error.hint else f"it comes from {where}"
-    return error

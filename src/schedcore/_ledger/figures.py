@@ -28,10 +28,8 @@ def build(c: sa.Connection, is_sqlite: bool, *, faulty: bool) -> dict[str, Any]:
 
 def jobs_by_state(c: sa.Connection) -> dict[str, int]:
     """How many jobs are in each state."""
-    counted = c.execute(sa.select(jobs.c.state, sa.func.count()).group_by(jobs.c.state))
-    return dict.fromkeys(("active", "paused", "pending", "done", "retired"), 0) | {
-        row[0]: row[1] for row in counted
-    }
+    found = c.execute(sa.select(jobs.c.state, sa.func.count()).group_by(jobs.c.state)).all()
+    return dict.fromkeys(("active", "paused", "pending", "done", "retired"), 0) | dict(found)
 
 
 def upcoming(c: sa.Connection, limit: int) -> list[dict[str, Any]]:

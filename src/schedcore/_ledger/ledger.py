@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
@@ -37,7 +38,7 @@ class DiskFull(LedgerError):
 
 
 class Times(Protocol):
-    """The two clocks a ledger is judged by, as a port; tests and the simulator bring their own."""
+    """The clocks a ledger is judged by, as a port; tests and the simulator bring their own."""
 
     def now(self, c: sa.Connection) -> int:
         """Now, for due-ness, in microseconds since 1970."""
@@ -45,6 +46,10 @@ class Times(Protocol):
 
     def lease(self, c: sa.Connection) -> int:
         """Lease time in microseconds."""
+        ...
+
+    def up_since(self, c: sa.Connection) -> int:
+        """Lease time since when the ledger's server can be asked."""
         ...
 
 
@@ -60,12 +65,15 @@ class _DialectTimes:
     def lease(self, c: sa.Connection) -> int:
         return int(self._dialect.lease_now(c))
 
+    def up_since(self, c: sa.Connection) -> int:
+        return int(self._dialect.server_up_since(c))
+
 
 class Ledger:
     """A ledger that is open. It starts no thread and reads no clock of its own.
 
     ``url`` is an SQLAlchemy URL, ``wall`` the machine's clock in microseconds (used where the server has
-    none), ``times`` replaces both clocks. ``create`` makes an SQLite file that is not there yet.
+    none), ``times`` replaces all of its clocks. ``create`` makes an SQLite file that is not there yet.
 
     Raises :class:`Refused` for a URL of another database, a network file system or a ledger in memory.
     """
@@ -88,7 +96,7 @@ class Ledger:
         if backend == "sqlite":
             from schedcore._ledger.dialects import sqlite
 
-            self.path = sqlite.prepare_path(parsed, create=create)
+            self.path: Path | None = sqlite.prepare_path(parsed, create=create)
             self.dialect = sqlite
         elif backend in {"postgresql", "postgres"}:
             from schedcore._ledger.dialects import postgresql
@@ -103,7 +111,7 @@ class Ledger:
                 hint="write sqlite:///ledger.db or postgresql://…",
             )
         self.is_sqlite = self.path is not None
-        self.engine = self.dialect.make_engine(parsed)
+        self.engine: sa.Engine = self.dialect.make_engine(parsed)
         if self.is_sqlite:
             self.engine = self.engine.execution_options(schema_translate_map={SCHEMA: None})
         self.hot: Any = self.dialect.hot

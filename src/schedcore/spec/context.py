@@ -1,7 +1,7 @@
 """What an executor is handed: one run, its payload, and the few things it may ask for.
 
-A context lives for one attempt, in one worker thread, outside any transaction. It is a plain slots
-class because one is made per run on the hot path.
+A context lives for one attempt, in one worker thread, outside any transaction. One is made per run on the hot
+path, so it is a plain slots class, and what work seldom asks for is made when it is first asked for.
 """
 
 from __future__ import annotations
@@ -57,9 +57,19 @@ class RunContext:
 
     __slots__ = (
         "attempt", "delivery_key", "end_note", "fence", "folder", "granted", "job_id", "job_key", "limit",
-        "masker", "options", "output", "payload", "renderer", "resolver", "run_id", "run_key", "scheduled_for",
-        "services", "shelf", "stop", "trigger", "variables", "zone",
+        "maker", "masker", "options", "output", "payload", "renderer", "resolver", "run_id", "run_key",
+        "scheduled_for", "services", "shelf", "stop", "trigger", "variables", "zone",
     )  # fmt: skip
+
+    maker: Callable[[RunContext, str], Any]
+    """How the engine makes what is first asked for; whoever builds a context by hand sets the fields instead."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "maker" or name not in RunContext.__slots__:
+            raise AttributeError(name)
+        value = self.maker(self, name)
+        setattr(self, name, value)
+        return value
 
     job_id: str
     job_key: str

@@ -69,7 +69,7 @@ def _first(faults: list[Refused], hint: str) -> Refused:
 
 
 def _fault(error: Refused) -> dict[str, Any]:
-    return {"key": None, "external_id": None, "errors": [error.as_dict()]}
+    return {"external_id": None, "errors": [error.as_dict()]}
 
 
 def _tell(front: Front, found: dict[str, Any], *, diff: bool) -> None:
@@ -82,20 +82,16 @@ def _tell(front: Front, found: dict[str, Any], *, diff: bool) -> None:
             saying.warnings(job)
     for job in found["rejects"]:
         for error in job["errors"]:
-            where = ".".join(part for part in (job["key"], error.get("field")) if part)
+            where = ".".join(part for part in (job["external_id"], error.get("field")) if part)
             hint = f" ({error['hint']})" if error.get("hint") else ""
             answer.note(f"refused: {where}: {error['message']}{hint}")
     if found.get("would_retire"):
-        keys = ", ".join(_key(job) for job in found["would_retire"])
+        keys = ", ".join(job["key"] for job in found["would_retire"])
         answer.note(f"no longer declared: {keys}; --prune retires them")
     if not front.quiet:
         counts = ", ".join(f"{len(found[name])} {_said(name)}" for name, _ in signs if found[name])
         would = "would be: " if found["dry_run"] and counts else ""
         answer.line(f"{would}{counts or 'nothing to change'}; {found['unchanged']} unchanged")
-
-
-def _key(job: Any) -> str:
-    return str(job["key"] if isinstance(job, dict) else job)
 
 
 def _said(name: str) -> str:

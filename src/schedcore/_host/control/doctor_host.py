@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 import stat
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import schedcore
 from schedcore._host.control.hosts import PERIODS, host_line
+from schedcore._host.kinds import stamp
 from schedcore._ledger import holds, hosts, jobs, listeners
 from schedcore.domain.clock import SECOND, text
 
@@ -75,22 +75,19 @@ def plugins(control: Control, c: Connection, now: int, since: int) -> Findings:
 
 def versions(control: Control, c: Connection, now: int, since: int) -> Findings:
     """Live hosts that differ, and hosts of this machine that are older than the installed files (T-22)."""
-    present = [row for row in ((r, host_line(r, now)) for r in hosts.listed(c)) if row[1]["alive"]]
+    present = [host for host in (host_line(row, now) for row in hosts.listed(c)) if host["alive"]]
     told: dict[str, dict[str, list[str]]] = {}
-    for _, host in present:
+    for host in present:
         for part, version in _flat(host["versions"]):
             told.setdefault(part, {}).setdefault(str(version), []).append(host["name"])
     for part, by in sorted(told.items()):
         if len(by) > 1:
             which = "; ".join(f"{v} on {', '.join(names)}" for v, names in sorted(by.items()))
             yield {"level": "bad", "what": f"hosts differ in {part}: {which}", "remedy": "upgrade the others"}
-    newest = _installed()
-    for row, host in present:
-        if (
-            row["boot_id"] == control.ledger.boot_id
-            and control.ledger.is_sqlite
-            and row["started_at"] < newest
-        ):
+    here, newest = platform.node(), stamp()
+    for host in present:
+        began_with = host["versions"].get("stamp")
+        if host["machine"] == here and began_with is not None and began_with < newest:
             what = f"the installed files are of {text(newest)}, newer than the process"
             yield {"level": "note", "what": what, "remedy": "restart to take effect", "host": host["name"]}
 
@@ -99,13 +96,8 @@ def _flat(versions: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
     for name, value in versions.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")
-        elif name not in {"started_at", "pid"}:
+        elif name != "stamp":  # when files were written, which no two machines share
             yield prefix + name, value
-
-
-def _installed() -> int:
-    folder = Path(next(iter(schedcore.__path__)))
-    return max(int(path.stat().st_mtime * SECOND) for path in folder.rglob("*.py"))
 
 
 def ledger_build(control: Control, c: Connection, now: int, since: int) -> Findings:

@@ -19,9 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Control", "Validate"]
 
+
 Answer = dict[str, Any]
 Validate = Callable[["Executor | Mapping[str, Any]", Mapping[str, Any]], Any]
 """``validate(executor or JSON Schema, payload)``: refuses a payload that does not fit, with its field path."""
+
+
+def _validate(declared: Executor | Mapping[str, Any], payload: Mapping[str, Any]) -> Any:
+    from schedcore._host.payloads import validate_payload
+
+    return validate_payload(declared, payload)
 
 
 class Control:
@@ -30,7 +37,8 @@ class Control:
     ``engine`` is an engine that was not started: its ledger, toolbox and settings are what the same code
     that fires needs to preview, edit and explain. ``actor`` is who asks; :meth:`acting_as` makes the same
     control for somebody else. ``timezone`` is the zone of jobs that name none, ``every_floor`` the shortest
-    interval in seconds. ``kinds`` gives the trigger kinds of plugins, ``validate`` checks payloads.
+    interval in seconds. ``kinds`` gives the trigger kinds of plugins (default: the toolbox's), ``validate``
+    checks payloads (default: :func:`schedcore._host.payloads.validate_payload`).
     ``faults`` are what the loading of plugins found wrong: (plugin, what happened).
 
     JOB is a public id, a key, or a unique prefix of either; an unknown one is ``NotFound`` with the nearest
@@ -57,7 +65,7 @@ class Control:
         self.timezone = timezone
         self.every_floor = every_floor
         self.kinds = kinds or (lambda: engine.toolbox.triggers)
-        self.validate = validate
+        self.validate = validate or _validate
         self.faults = tuple(faults)
         self.sleep = sleep
 
@@ -241,9 +249,9 @@ class Control:
     ) -> Answer:
         """Open the slots in [from, to] that have no row, oldest first, at most ``limit`` (1-10,000): ``{opened,
         slots: [utc…], answered, left, definition, note}``. They run today's definition (A-15)."""
-        from schedcore._host.control import running
+        from schedcore._host.control import filling
 
-        return running.backfill(self, job, from_, to, limit=limit, reason=reason, dry_run=dry_run)
+        return filling.backfill(self, job, from_, to, limit=limit, reason=reason, dry_run=dry_run)
 
     def apply(
         self,
@@ -298,19 +306,19 @@ class Control:
 
         return runs.listed(self, job, states, triggers, since, until, label, after, limit)
 
-    def run_show(self, run: int) -> Answer:
+    def run_show(self, run: int | str) -> Answer:
         """One run whole (L-08). It fits :meth:`schema_of` ``("run")``."""
         from schedcore._host.control import runs
 
         return runs.show(self, run)
 
-    def attempts(self, run: int) -> list[Answer]:
+    def attempts(self, run: int | str) -> list[Answer]:
         """The attempts of a run, in order (L-21)."""
         from schedcore._host.control import runs
 
         return runs.attempts(self, run)
 
-    def logs(self, run: int, *, offset: int = 0) -> Answer:
+    def logs(self, run: int | str, *, offset: int = 0) -> Answer:
         """The output of a run (L-16): ``{"v": 1, run, state, final, where, text, path, offset, host, machine,
         stdout_tail, stderr_tail, note}``.
 
@@ -321,39 +329,39 @@ class Control:
 
         return logs.logs(self, run, offset=offset)
 
-    def follow_logs(self, run: int, *, every: float = 0.5) -> Iterator[Answer]:
+    def follow_logs(self, run: int | str, *, every: float = 0.5) -> Iterator[Answer]:
         """:meth:`logs` again and again until the run is final; each answer has what was new."""
         from schedcore._host.control import logs
 
         return logs.follow(self, run, every=every)
 
-    def trace(self, run: int) -> Answer:
+    def trace(self, run: int | str) -> Answer:
         """What led to what: the run, its attempts, its events, the run it retries or comes from, and those
         that came of it: ``{"v": 1, run, attempts, events, retry_of, parent, retries, children, covers}``."""
         from schedcore._host.control import runs
 
         return runs.trace(self, run)
 
-    def wait(self, run: int, timeout: float | None = None, *, every: float = 0.2) -> Answer:
+    def wait(self, run: int | str, timeout: float | None = None, *, every: float = 0.2) -> Answer:
         """Wait until a run is final, and answer as :meth:`run_show`; ``"final": false`` when ``timeout``
         seconds went by before that (exit 124)."""
         from schedcore._host.control import runs
 
         return runs.wait(self, run, timeout, every=every)
 
-    def cancel(self, run: int, reason: str | None, *, dry_run: bool = False) -> Answer:
+    def cancel(self, run: int | str, reason: str | None, *, dry_run: bool = False) -> Answer:
         """Stop a run (F-11): ``{run, key, now: "cancelled" | "stopping"}``. A reason is required."""
         from schedcore._host.control import running
 
         return running.cancel(self, run, reason, dry_run=dry_run)
 
-    def retry(self, run: int, reason: str | None = None, *, dry_run: bool = False) -> Answer:
+    def retry(self, run: int | str, reason: str | None = None, *, dry_run: bool = False) -> Answer:
         """Open a manual run linked to a final one, under its delivery key (A-15); answers as :meth:`run`."""
         from schedcore._host.control import running
 
         return running.retry(self, run, reason, dry_run=dry_run)
 
-    def release(self, run: int, reason: str | None, *, dry_run: bool = False) -> Answer:
+    def release(self, run: int | str, reason: str | None, *, dry_run: bool = False) -> Answer:
         """Take the lease of a run from a host believed dead; it ends ``interrupted`` (F-11)."""
         from schedcore._host.control import running
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from schedcore._ledger import hosts
-from schedcore.domain.errors import PluginFault, Refused, SchedcoreError
+from schedcore.domain.errors import PluginFault, Refused
 from schedcore.domain.job import JobOrder
 from schedcore.domain.policy import Policies, Resolved, resolve
 from schedcore.domain.reading import table
@@ -71,33 +71,8 @@ def read_order(
 
 
 def check_payload(control: Control, kind: str, payload: Mapping[str, Any], known: Offer) -> None:
-    """Refuse a payload that the kind's model, its announced schema or its own check does not take."""
-    declared = known.declared(kind)
-    model = (
-        control.validate(declared, payload) if control.validate is not None else _fitted(declared, payload)
-    )
-    check = getattr(declared, "check", None)
-    if check is not None:
-        try:
-            check(model)
-        except SchedcoreError as error:
-            raise (error if (error.field or "").startswith("payload") else error.under("payload")) from None
-
-
-def _fitted(declared: Executor | Mapping[str, Any], payload: Mapping[str, Any]) -> Any:
-    model: Any = getattr(declared, "payload", None)
-    if not hasattr(model, "model_validate"):
-        return payload
-    from pydantic import ValidationError
-
-    try:
-        return model.model_validate(dict(payload))
-    except ValidationError as error:
-        first = error.errors()[0]
-        path = ".".join(["payload", *(str(part) for part in first["loc"])])
-        raise Refused(
-            first["msg"], code="bad_payload", field=path, value=first.get("input"), hint=None
-        ) from None
+    """Refuse a payload that the kind's model, its own check or its announced schema does not take."""
+    control.validate(known.declared(kind), payload)
 
 
 def ask_listeners(control: Control, order: JobOrder) -> None:

@@ -1,0 +1,41 @@
+"""What the stories share: a stage on which hosts are put."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schedcore._ledger.ledger import Ledger
+from schedcore.spec import Executor
+from schedcore.testing import DyingLedger, ManualClock, StandingHost
+
+Stage = Callable[..., StandingHost]
+
+
+@pytest.fixture
+def stage(ledger: Ledger, clock: ManualClock, tmp_path: Path) -> Iterator[Stage]:
+    """Puts hosts on the ledger, ``stage(*executors, **how)``, and takes them off when the story is over."""
+    hosts: list[StandingHost] = []
+
+    def put(*executors: Executor, **how: Any) -> StandingHost:
+        name = how.pop("name", f"host-{len(hosts) + 1}")
+        on = how.pop("ledger", ledger)
+        at = how.pop("clock", clock)
+        host = StandingHost(on, at, tmp_path / name, executors, name=name, **how)
+        hosts.append(host)
+        return host
+
+    yield put
+    for host in hosts:
+        host.stop()
+
+
+@pytest.fixture
+def dying(ledger: Ledger, ledger_url: str, clock: ManualClock) -> Iterator[DyingLedger]:
+    """The same ledger through a door that fails when it is told to."""
+    opened = DyingLedger(ledger_url, clock)
+    yield opened
+    opened.close()
