@@ -97,7 +97,9 @@ def test_connections_that_are_cut_at_random_lose_no_claim_and_no_end(
     for host in fleet.hosts:
         host.stop(5)
     assert faults(fleet) == []
-    assert set(fleet.words()) <= {"succeeded", "queued"}, fleet.logs()  # what was claimed ahead was given back
+    assert set(fleet.words()) <= {"succeeded", "queued"}, (
+        fleet.logs()
+    )  # what was claimed ahead was given back
     assert not fleet.actions("stale_result")
 
 

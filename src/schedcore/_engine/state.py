@@ -179,6 +179,7 @@ class Engine:
         self.took: dict[str, float] = {}
         self.hand_over: Callable[[Claimed], None] = lambda item: None
         self.give_up: Callable[[int], None] = lambda thread: None
+        self.contended = False
         self.places: dict[str, int] = {}
         self.lane_cache: dict[int, Needs] = {}
         self.gates: Any = None
