@@ -12,7 +12,6 @@ import threading
 from pathlib import Path
 
 import schedcore_script.plugin as script
-
 from schedcore import Host
 
 

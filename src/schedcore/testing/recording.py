@@ -80,4 +80,5 @@ def read_record(path: Path | str) -> list[dict[str, Any]]:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         return []
-    return [json.loads(line) for line in text.splitlines()]
+    whole, _, _ = text.rpartition("\n")  # the last line may be on its way
+    return [json.loads(line) for line in whole.splitlines()]
