@@ -330,7 +330,7 @@ def test_doctor_names_failing_listeners_faults_of_plugins_and_checks_that_raise(
         checks=(*checks, ("odd", Check("sums", worse))),
     )
     control = world.control(toolbox=tools, faults=(("rusty", "ImportError: no module"),))
-    host = world.host(toolbox={"listeners": (("notes", listener),)})
+    host = world.host(listeners=[listener])
     control.add(daily())
     control.run("backup")
     host.beat()

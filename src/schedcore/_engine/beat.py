@@ -154,7 +154,7 @@ def _open_and_claim(e: Engine, c: Connection, done: Turn) -> None:
     if opened_queued:
         queued = _claim_opened(e, c, done, lanes, lease_end)
     _claim_late(e, c, done, queued, lanes, lease_end)
-    soon = claimed and all(e.ahead(item.job.kind) for item in claimed)  # their ends wake the loop in no time
+    soon = all(e.ahead(kind) for kind in {i.job.kind for i in claimed})  # their ends wake the loop in no time
     done.next_at = _nearest(e, c, now, due, queued, changed=opened_queued or bool(claimed and not soon))
 
 
