@@ -125,6 +125,19 @@ def known_folders() -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_every_name_that_a_page_gives_beside_its_file_is_in_it(page: str):
+    """``_engine/beat.py`` (``turn``): the second is defined in the first."""
+    missing = []
+    for path, names in re.findall(r"`([\w/]+\.py)` \((`\w+`(?:, `\w+`)*)\)", text_of(page)):
+        written = (ROOT / "src/schedcore" / path).read_text(encoding="utf-8")
+        for name in re.findall(r"\w+", names):
+            if not re.search(rf"^\s*(?:def|class) {name}\b|^{name}\b", written, re.MULTILINE):
+                missing.append(f"{path}: {name}")
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_every_test_that_a_page_names_is_there(page: str):
     files = [path for folder in ("tests", "plugins") for path in (ROOT / folder).rglob("test_*.py")]
     written = "\n".join(path.read_text(encoding="utf-8") for path in files)
