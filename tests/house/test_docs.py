@@ -18,6 +18,8 @@ from tests.house.repository import PROJECTS, ROOT, declared
 
 from schedcore._cli.main import main
 from schedcore._cli.table import SECTIONS
+from schedcore._ledger.migrations.views import _VIEWS
+from schedcore._ledger.schema import metadata
 from schedcore.domain import errors, run
 from schedcore.domain.cron import parse_cron
 from schedcore.domain.names import JOB_STATES
@@ -151,6 +153,14 @@ def test_no_page_names_a_place_of_one_machine(page: str):
     text = text_of(page)
 
     assert [word for word in ("/work/", "/root/", "/home/", "/tmp/") if word in text] == []
+
+
+def test_the_architecture_has_every_table_and_every_reading_view():
+    told = [name for row in rows("ARCHITECTURE.md", "table") for name in re.findall(r"`(\w+)`", row[0])]
+    views = set(re.findall(r"`(v_\w+)`", text_of("ARCHITECTURE.md")))
+
+    assert sorted(told) == sorted(table.name for table in metadata.sorted_tables)
+    assert views == set(_VIEWS)
 
 
 # -- decisions ------------------------------------------------------------------------------------------
