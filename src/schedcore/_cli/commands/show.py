@@ -24,7 +24,7 @@ def command(front: Front, job: str) -> None:
     """
     from schedcore._host.now import now
 
-    with front.control() as control:
+    with front.control(plugins=True) as control:
         found = control.show(job)
     if front.json:
         answer.emit(found)
