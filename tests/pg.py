@@ -63,6 +63,40 @@ def server() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+class Restartable:
+    """A server of one's own that is stopped at once, as ``pg_ctl -m immediate`` does, and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        prefix, user = _as_no_root(folder)
+        self._how = (_binaries(prefix, user), folder, prefix, user)
+        self._process = _start(*self._how)
+        self.url = f"postgresql+psycopg://schedcore@/postgres?host={quote(str(folder), safe='')}"
+
+    def stop(self) -> None:
+        """Stop it without any care."""
+        self._process.send_signal(signal.SIGQUIT)
+        self._process.wait()
+
+    def start(self) -> None:
+        """Start it on the data it left."""
+        self._process = _serve(*self._how)
+
+
+@contextmanager
+def restartable() -> Iterator[Restartable]:
+    """A server for tests that restart it."""
+    folder = Path(tempfile.mkdtemp(prefix=f"schedcore-pg-{os.getpid()}-", dir=_memory()))
+    try:
+        made = Restartable(folder)
+        try:
+            yield made
+        finally:
+            made.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 @contextmanager
 def database(server_url: str, name: str, template: str = "template1") -> Iterator[str]:
     """A fresh database called ``name``, dropped at the end whoever is still connected."""
@@ -133,7 +167,7 @@ def _works(command: list[str], user: int | None = None) -> bool:
 
 
 def _start(binaries: Path, folder: Path, prefix: list[str], user: int | None) -> subprocess.Popen[bytes]:
-    data, log = folder / "data", folder / "log"
+    data = folder / "data"
     env = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     env |= {"LC_ALL": "C", "TZ": "UTC"}
     initdb = [str(binaries / "initdb"), "-D", str(data), "-U", "schedcore", "-A", "trust", "-E", "UTF8"]
@@ -143,10 +177,21 @@ def _start(binaries: Path, folder: Path, prefix: list[str], user: int | None) ->
     )  # fmt: skip
     if made.returncode:
         raise NoServer(f"initdb failed: {made.stderr.strip()[-2000:]}")
+    return _serve(binaries, folder, prefix, user)
+
+
+def _serve(binaries: Path, folder: Path, prefix: list[str], user: int | None) -> subprocess.Popen[bytes]:
+    """Start a server on data that is there."""
+    data, log = folder / "data", folder / "log"
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    env |= {"LC_ALL": "C", "TZ": "UTC"}
+    (data / "postmaster.pid").unlink(
+        missing_ok=True
+    )  # of one that was killed: its last line still says ready
     tied = TIED if _works([*TIED, "true"]) else []
     serve = [str(binaries / "postgres"), "-D", str(data), "-k", str(folder)]
     options = [f"--{name}={value}" for name, value in OPTIONS.items()]
-    with log.open("wb") as out:
+    with log.open("ab") as out:
         process = subprocess.Popen(
             [*prefix, *tied, *serve, *options],
             user=user, group=user, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from schedcore._engine.state import EngineSettings
 from schedcore._engine.toolbox import Toolbox
 from schedcore._host.control import Control
@@ -16,6 +17,7 @@ from schedcore._ledger import jobs
 from schedcore._ledger.events import Actor
 from schedcore._ledger.ledger import Ledger
 from schedcore.testing import ManualClock, StandingHost, empty, fresh_sqlite, noop, open_ledger
+
 
 class Host(StandingHost):
     """A host whose rows are found by the key of a job."""

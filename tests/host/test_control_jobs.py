@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from schedcore._engine.toolbox import Toolbox
 from schedcore._host.schema_check import schema_errors
 from schedcore.domain.errors import Conflict, NotFound, PluginFault, Refused

@@ -21,7 +21,7 @@ from schedcore._ledger.ledger import CommitUnknown
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
 
-__all__ = ["Turn", "peek", "turn"]
+__all__ = ["Turn", "Unknown", "peek", "read_back", "recall", "turn"]
 
 log = logging.getLogger("schedcore.beat")
 _LEAVE_DUE_US = 1_000_000
@@ -36,6 +36,20 @@ class Turn:
     next_at: int | None = None
     more: bool = False
     late_waiting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A turn whose commit raised and could not be read back yet."""
+
+    number: int
+    turn: Turn
+    finishes: tuple[Finish, ...]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many claims and how many ends it holds."""
+        return len(self.turn.claimed), len(self.finishes)
 
 
 def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) -> Turn:
@@ -56,20 +70,40 @@ def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) 
     except CommitUnknown as error:
         e.counters.commit_unknown += 1
         log.warning("%s; reading back", error)
-        if not committed(e, number):
+        e.unknown = Unknown(number, done, tuple(finishes))
+        if read_back(e) is None:
             raise
     finally:
         e.leaving = 0
-    for item in done.claimed:
-        e.running[item.run_id] = item
-    e.counters.claimed += len(done.claimed)
+    _take_over(e, done)
     return done
 
 
-def committed(e: Engine, number: int) -> bool:
-    """Read back whether the host's write with this number is in the ledger."""
+def _take_over(e: Engine, done: Turn) -> None:
+    for item in done.claimed:
+        e.running[item.run_id] = item
+    e.counters.claimed += len(done.claimed)
+
+
+def read_back(e: Engine) -> Unknown | None:
+    """Ask the ledger whether the turn whose commit is unknown is there; answers it if it is, ``None`` if not.
+
+    Raises what the ledger raises: it is still unknown then, and asked again before anything else (G5).
+    """
+    unknown = e.unknown
     with e.ledger.write() as c:
-        return hosts.wrote(c, e.host_id) >= number
+        there = bool(hosts.wrote(c, e.host_id) >= unknown.number)
+    e.unknown = None
+    return unknown if there else None
+
+
+def recall(e: Engine) -> Unknown | None:
+    """:func:`read_back` for a turn that has raised long ago; what it had claimed is this host's to do."""
+    unknown = read_back(e)
+    if unknown is not None:
+        log.warning("a commit that raised is in the ledger: %d claims, %d ends", *unknown.size)
+        _take_over(e, unknown.turn)
+    return unknown
 
 
 def peek(e: Engine, c: Connection) -> tuple[bool, int | None]:
@@ -120,7 +154,8 @@ def _open_and_claim(e: Engine, c: Connection, done: Turn) -> None:
     if opened_queued:
         queued = _claim_opened(e, c, done, lanes, lease_end)
     _claim_late(e, c, done, queued, lanes, lease_end)
-    done.next_at = _nearest(e, c, now, due, queued, changed=bool(claimed) or opened_queued)
+    soon = all(e.ahead(kind) for kind in {i.job.kind for i in claimed})  # their ends wake the loop in no time
+    done.next_at = _nearest(e, c, now, due, queued, changed=opened_queued or bool(claimed and not soon))
 
 
 def _served(e: Engine, done: Turn, lane: int, got: list[Claimed]) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Opened", "judged", "open_job", "open_lane", "plan_of"]
 
 log = logging.getLogger("schedcore.open")
+_NOTHING_ELSE = [None, 0, 0, 0, 0, None]
+"""slots_left, faults, running, waiting, queued, lost_until of a job about which there is nothing to decide."""
 _FAULTS = 3
 
 
@@ -56,12 +58,24 @@ def open_lane(
         return [], 0
     compiled = e.compiler.of(((r[0], r[4]) for r in due), lambda keys: e.ledger.hot.definitions(c, keys))
     out = Opened()
+    running, advanced = out.running, out.advanced
+    on_time = now - int(e.settings.beat * SECOND)
     for row in due:
-        job = compiled[row[0], row[4]]
+        key = (row[0], row[4])
+        job = compiled[key]
         if isinstance(job, Exception):
             pause_unreadable(e, c, row[0], row[4], job, now)
-        else:
-            _decide(e, c, out, job, row, lane, now, offered=offered, direct=fits and room > len(out.running))
+            continue
+        direct = fits and room > len(running)
+        if direct and job.swift and row[5:] == _NOTHING_ELSE and row[1] >= on_time:
+            following = job.next(row[1])
+            if (
+                following is None or following > now
+            ):  # the plain case, as _decide has it, at a tenth of the cost
+                running.append((job, (row[0], row[4], lane, row[1])))
+                advanced.append((row[0], following, row[1], None, 1))
+                continue
+        _decide(e, c, out, job, row, lane, now, offered=offered, direct=direct)
     return _write(e, c, out, now, lease_end), len(due)
 
 

@@ -66,7 +66,7 @@ class Claimed:
 
     __slots__ = (
         "attempt", "began", "delivery_key", "fence", "job", "late", "origin", "parent", "probe", "run_id", "slot",
-        "start_at", "stop", "thread", "trigger",
+        "start_at", "stop", "stopped_at", "thread", "trigger",
     )  # fmt: skip
 
     def __init__(
@@ -87,6 +87,7 @@ class Claimed:
         self.began: int | None = None
         self.thread = 0
         self.stop = StopOrder()
+        self.stopped_at: int | None = None
 
 
 class Finish:
@@ -169,6 +170,8 @@ class Engine:
         self.guard = Guard()
         self.pace = Pace(settings.catch_up_apart)
         self.draining = False
+        self.unknown: Any = None
+        self.weaker: tuple[str, ...] = ()
         self.holds: tuple[str, ...] = ()
         self.contact_since: int | None = None
         self.renewed_at = clocks.boot()

@@ -16,8 +16,12 @@ __all__ = ["take_in"]
 log = logging.getLogger("schedcore.spool")
 
 
-def take_in(e: Engine, spool: Spool) -> None:
-    """Settle spooled finishes under their fences; late ones become ``stale_result`` events."""
+def take_in(e: Engine, spool: Spool) -> bool:
+    """Settle spooled finishes under their fences; late ones become ``stale_result`` events.
+
+    Answers whether anything was taken in, so that a run that waited for it may start.
+    """
+    taken = False
     for path, data in spool.found():
         if data["run_id"] in e.running:
             continue
@@ -32,12 +36,15 @@ def take_in(e: Engine, spool: Spool) -> None:
             with e.ledger.write() as c:
                 settling.stale(e, c, finish, e.ledger.times.now(c))
         spool.drop(path)
+        taken = True
     for path, run_id in spool.ends():
         with e.ledger.write() as c:
             known = rows.end_known(c, run_id)
             run = rows.one(c, run_id)
+        taken |= known
         if known or run is None or run["state"] not in (0, 1, 2):
             spool.drop(path)  # while the run is still held, the note waits for its lease to end
+    return taken
 
 
 def _finish(e: Engine, data: dict[str, Any]) -> Finish | None:

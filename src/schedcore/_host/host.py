@@ -10,7 +10,7 @@ from __future__ import annotations
 import getpass
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -24,7 +24,7 @@ from schedcore._host.settings import Settings, load, to_engine
 from schedcore._ledger.events import Actor
 from schedcore._ledger.ledger import Ledger
 from schedcore._ledger.migrate import migrate
-from schedcore.domain.errors import LedgerError, SchedcoreError
+from schedcore.domain.errors import LedgerError, Refused
 from schedcore.domain.masking import Masker
 
 __all__ = ["Host", "this_person"]
@@ -84,13 +84,15 @@ class Host:
     def start(self, *, wait_s: float = 60.0) -> Self:
         """Start, and return after the first beat (at most ``wait_s`` seconds later).
 
-        A host that could not start has no thread and no open ledger.
+        A host that could not start has no thread and no open ledger. Raises ``Refused`` (``not_durable``) for a
+        server that promises less than durable, unless ``accept_weaker`` names it.
         """
         with self._lock:
             if self._crew is not None:
                 return self
             crew = self._build()
             try:
+                crew.engine.weaker = durable(self.ledger, self.settings.accept_weaker)
                 crew.announce(kinds_rows(self.plugins.toolbox), versions(self.plugins.report))
                 crew.start()
             except BaseException:
@@ -182,6 +184,8 @@ class Host:
         declare a listener instead.
         """
         self._onlookers.add(look)
+        if self._crew is not None:
+            self._crew.loop.tell = self._onlookers.tell
 
     def on_beat(self, call: Callable[[], None]) -> None:
         """Call ``call()`` after every completed beat, from the loop itself (a watchdog's ping)."""
@@ -211,7 +215,7 @@ class Host:
         crew = Crew(
             engine,
             secrets={"ledger": str(password)} if password else None,
-            tell=self._onlookers.tell,
+            tell=self._onlookers.tell if self._onlookers else None,
         )
         crew.loop.beaten = self._onlookers.beaten
         for one in plugins.faults():
@@ -219,12 +223,25 @@ class Host:
         return crew
 
 
-def durable(ledger: Ledger) -> list[str]:
-    """What the ledger's server promises less than ``durable before acting`` asks (G5); empty when nothing."""
+def durable(ledger: Ledger, accepted: Collection[str] = ()) -> tuple[str, ...]:
+    """What the ledger's server promises less than G5 asks, as ``name=value``; empty when nothing.
+
+    Raises :class:`Refused` for what was not accepted by name: what a host acknowledges is to be durable, and
+    whoever settles for less has to say so.
+    """
     if ledger.is_sqlite:
-        return []
-    try:
-        with ledger.read() as c:
-            return list(ledger.dialect.durability(c))
-    except SchedcoreError as error:
-        return [str(error)]
+        return ()
+    with ledger.read() as c:
+        weaker = tuple(ledger.dialect.durability(c))
+    names = [one.partition("=")[0] for one in weaker]
+    refused = [one for one, name in zip(weaker, names, strict=True) if name not in accepted]
+    if refused:
+        spelled = ", ".join(f'"{name}"' for name in names)
+        raise Refused(
+            f"the server of {ledger} may lose what it has acknowledged: {', '.join(refused)}",
+            code="not_durable",
+            field="accept_weaker",
+            value=refused,
+            hint=f"change the server's settings, or say `accept_weaker = [{spelled}]` and live with less",
+        )
+    return weaker

@@ -15,7 +15,7 @@ from schedcore.domain.names import POLICY_FIELDS
 from schedcore.domain.policy_fields import name_text
 from schedcore.domain.reading import choice, plain, seconds, texts, whole
 
-__all__ = ["FIELDS", "RAW", "TABLES", "Field"]
+__all__ = ["FIELDS", "RAW", "TABLES", "WEAKER", "Field"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,20 @@ def _patterns(value: Any, at: str) -> tuple[str, ...]:
     return texts(given, at, 100, lambda item, where: plain(item, where, 4_096))
 
 
+def _some_of(key: str, words: tuple[str, ...], says: str) -> Field:
+    schema = {"type": "array", "items": {"enum": list(words)}}
+    return Field(
+        key,
+        lambda value, at: texts(value, at, len(words), lambda item, where: choice(item, where, words)),
+        says,
+        schema,
+        "list",
+    )
+
+
 _DAY = 86_400
+WEAKER = ("fsync", "full_page_writes", "synchronous_commit")
+"""What a PostgreSQL server may promise less of (G5)."""
 _GROUP = {
     "type": "object",
     "properties": {
@@ -92,6 +105,11 @@ FIELDS: Mapping[str, Field] = {
     one.key: one
     for one in (
         _text("ledger", read.read_ledger, "URL of the ledger; unset, a SQLite file in the state folder."),
+        _some_of(
+            "accept_weaker",
+            WEAKER,
+            "Settings of the ledger's server that may promise less than durable; one not named stops the start.",
+        ),
         _text(
             "state_folder", lambda value, at: plain(value, at, 4_096), "Folder of the ledger and its files."
         ),

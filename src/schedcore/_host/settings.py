@@ -59,6 +59,7 @@ class Settings:
     lease: float = 60
     batch: int = 500
     claim_ahead: int = 500
+    accept_weaker: tuple[str, ...] = ()
     catch_up_apart: float = 5
     late_warning: float = 300
     drain: float = 30

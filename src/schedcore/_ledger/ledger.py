@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
@@ -95,7 +96,7 @@ class Ledger:
         if backend == "sqlite":
             from schedcore._ledger.dialects import sqlite
 
-            self.path = sqlite.prepare_path(parsed, create=create)
+            self.path: Path | None = sqlite.prepare_path(parsed, create=create)
             self.dialect = sqlite
         elif backend in {"postgresql", "postgres"}:
             from schedcore._ledger.dialects import postgresql
@@ -110,7 +111,7 @@ class Ledger:
                 hint="write sqlite:///ledger.db or postgresql://…",
             )
         self.is_sqlite = self.path is not None
-        self.engine = self.dialect.make_engine(parsed)
+        self.engine: sa.Engine = self.dialect.make_engine(parsed)
         if self.is_sqlite:
             self.engine = self.engine.execution_options(schema_translate_map={SCHEMA: None})
         self.hot: Any = self.dialect.hot

@@ -105,6 +105,7 @@ def durability(c: sa.Connection) -> list[str]:
     for name, wanted in (
         ("synchronous_commit", {"on", "remote_apply", "remote_write", "local"}),
         ("fsync", {"on"}),
+        ("full_page_writes", {"on"}),
     ):
         value = c.exec_driver_sql("select current_setting(%s)", (name,)).scalar_one()
         if value not in wanted:
