@@ -74,37 +74,39 @@ def settings(home: Path) -> Path:
     return path
 
 
-def test_it_shows_planned_running_and_finished_runs_and_sums_up(process: Cli, settings: Path):
-    told = process("serve", "--for", "4s")
+def test_it_shows_planned_running_and_finished_runs_and_sums_up(home: Path, settings: Path):
+    with serving(home) as served:
+        served.wait_for("succeeded    pulse")
+        assert served.stop() == 0
 
-    assert told.code == 0, told.err
-    assert "planned      pulse" in told.out
-    assert "running      pulse" in told.out
-    assert "succeeded    pulse" in told.out
-    assert told.lines[-2].split() == ["JOB", "RUNS", "SKIPPED"]
-    assert told.lines[-1].startswith("pulse  ")
-    summary = next(line for line in told.lines if line.startswith("runs: "))
-    assert "succeeded" in summary
+    lines = served.out.read_text().splitlines()
+    assert any("planned      pulse" in line for line in lines)
+    assert any("running      pulse" in line for line in lines)
+    assert lines[-2].split() == ["JOB", "RUNS", "SKIPPED"]
+    assert lines[-1].startswith("pulse  ")
+    assert "succeeded" in lines[-3]
 
 
-def test_with_json_it_is_a_stream_of_objects(process: Cli, settings: Path):
-    told = process("serve", "--for", "3s", "--json")
+def test_it_ends_by_itself_when_told_to(process: Cli, settings: Path):
+    assert process("serve", "--for", "1s", "-q").code == 0
+    assert process("serve", "--for", "1").code == 2
 
-    events = [json.loads(line) for line in told.lines]
+
+def test_with_json_it_is_a_stream_of_objects_that_says_what_the_ledger_says(
+    cli: Cli, home: Path, settings: Path
+):
+    with serving(home, "--json") as served:
+        served.wait_for('"finished"')
+        served.stop()
+
+    events = [json.loads(line) for line in served.out.read_text().splitlines()]
     assert {event["what"] for event in events} == {"planned", "started", "finished", "summary"}
-    finished = next(event for event in events if event["what"] == "finished")
-    assert finished["job"] == "pulse"
-    assert finished["state"] == "succeeded"
-    assert len(finished["scheduled_for"]) == 24
-    assert events[-1]["jobs"]["pulse"]["runs"]["succeeded"] >= 1
-
-
-def test_what_it_shows_is_what_the_ledger_says(cli: Cli, process: Cli, settings: Path):
-    told = process("serve", "--for", "3s", "--json")
-
-    shown = sorted(event["run"] for line in told.lines if (event := json.loads(line))["what"] == "finished")
-    kept = sorted(run["id"] for run in cli("runs", "list", "--json", "--state", "succeeded").json["runs"])
-    assert shown == kept
+    ended = [event for event in events if event["what"] == "finished"]
+    assert {event["job"] for event in ended} == {"pulse"}
+    assert len(ended[0]["scheduled_for"]) == 24
+    kept = cli("runs", "list", "--json", "--state", "succeeded").json["runs"]
+    assert sorted(event["run"] for event in ended) == sorted(run["id"] for run in kept)
+    assert events[-1]["jobs"]["pulse"]["runs"]["succeeded"] == len(kept)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -239,14 +241,14 @@ def test_log_lines_are_json_where_nobody_looks_on(home: Path, settings: Path):
 
 
 def test_beside_a_live_host_a_tick_does_no_harm(cli: Cli, process: Cli, home: Path, settings: Path):
-    with serving(home, "--for", "6s") as served:
+    with serving(home) as served:
         served.wait_for("succeeded    pulse")
         for _ in range(2):
             assert process("tick").code == 0
-        served.process.wait(PATIENCE_S)
+        served.stop()
 
     slots = [run["scheduled_for"] for run in cli("runs", "list", "--json", "--limit", "1000").json["runs"]]
-    assert len(slots) == len(set(slots)) >= 5
+    assert len(slots) == len(set(slots)) > 1
 
 
 def test_killed_in_the_middle_of_a_run_the_next_host_goes_on(cli: Cli, home: Path):
