@@ -97,7 +97,9 @@ def test_connections_that_are_cut_at_random_lose_no_claim_and_no_end(
     for host in fleet.hosts:
         host.stop(5)
     assert faults(fleet) == []
-    assert set(fleet.words()) == {"succeeded"}, fleet.logs()
+    assert set(fleet.words()) <= {"succeeded", "queued"}, (
+        fleet.logs()
+    )  # what was claimed ahead was given back
     assert not fleet.actions("stale_result")
 
 
@@ -118,7 +120,7 @@ def test_fault_r43_away_for_two_leases_none_is_lost_and_each_policy_is_kept(
     gone = {e["job"]: e["t"] for e in ends}
     assert until(lambda: any(e["job"] == "works-on" for e in fleet.record("ended")), 6)
     assert until(lambda: list(fleet.folder.glob("*/spool/*.finish"))[2:], 2), "ends are not spooled"
-    assert not until(lambda: False, max(0.0, 1.0))
+    assert not until(lambda: False, 1.0)
     server.start()
 
     assert until(lambda: "succeeded" in fleet.words("works-on"), 6), fleet.logs()

@@ -16,10 +16,11 @@ _SECOND = 1_000_000
 def faults(fleet: Fleet, *, effects_at_most: int = 1) -> list[str]:
     """What is wrong with the ledger of a fleet; empty when it is true (I1 to I7, I16, I20)."""
     record = fleet.record()  # first: what it acknowledges must be in the ledger that is read after it
-    with fleet.hand.ledger.read() as c:
-        rows = {t.name: [dict(r) for r in c.execute(sa.select(t)).mappings()] for t in _TABLES}
-        look = "pragma integrity_check" if fleet.hand.ledger.is_sqlite else "select 'ok'"
-        whole = c.exec_driver_sql(look).scalar_one()
+    rows = fleet.read(
+        lambda c: {t.name: [dict(r) for r in c.execute(sa.select(t)).mappings()] for t in _TABLES}
+    )
+    look = "pragma integrity_check" if fleet.hand.ledger.is_sqlite else "select 'ok'"
+    whole = fleet.read(lambda c: c.exec_driver_sql(look).scalar_one())
     told = [] if whole == "ok" else [f"integrity: {whole}"]
     for job in rows["jobs"]:
         told += _slots(job, rows)

@@ -25,6 +25,7 @@ __all__ = ["Turn", "Unknown", "peek", "read_back", "recall", "turn"]
 
 log = logging.getLogger("schedcore.beat")
 _LEAVE_DUE_US = 1_000_000
+_AGAIN_US = 50_000
 
 
 @dataclass(slots=True)
@@ -155,6 +156,10 @@ def _open_and_claim(e: Engine, c: Connection, done: Turn) -> None:
         queued = _claim_opened(e, c, done, lanes, lease_end)
     _claim_late(e, c, done, queued, lanes, lease_end)
     soon = all(e.ahead(kind) for kind in {i.job.kind for i in claimed})  # their ends wake the loop in no time
+    if e.contended:  # the other host lets go within milliseconds, and tells nobody
+        e.contended = False
+        done.next_at = now + _AGAIN_US
+        return
     done.next_at = _nearest(e, c, now, due, queued, changed=opened_queued or bool(claimed and not soon))
 
 

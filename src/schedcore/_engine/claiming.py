@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedcore._engine.state import Claimed, Engine
 from schedcore._engine.toolbox import Compiled, Needs
-from schedcore._ledger import groups
+from schedcore._ledger import groups, jobs
 from schedcore._ledger import runs as rows
 from schedcore.domain.clock import SECOND
 
@@ -71,6 +71,7 @@ def take(
         return []
     compiled = e.compiler.of(((r[1], r[2]) for r in found), lambda keys: e.ledger.hot.definitions(c, keys))
     claimed: list[Claimed] = []
+    taken: list[list[Any]] = []
     late: list[int] = []
     unreadable: list[int] = []
     taken_alone: set[int] = set()
@@ -86,12 +87,17 @@ def take(
         else:
             taken_alone.add(job_id)
             claimed.append(_claimed(job, row))
+            taken.append(row)
     if late:
         _settle_late(e, c, [r for r in found if r[0] in set(late)], now)
     if unreadable:
         rows.settle_idle(
             c, unreadable, (0,), now, state=10, reason="operator", text="its definition cannot be read"
         )
+    alone = {item.job.job_id for item, row in zip(claimed, taken, strict=True) if row[7]}
+    if alone and (busy := jobs.busy(c, sorted(alone), now)):
+        claimed = [item for item in claimed if item.job.job_id not in busy]
+        e.contended = True
     if claimed:
         e.ledger.hot.take(c, [i.run_id for i in claimed], e.host_id, lease_end)
         e.ledger.hot.insert_attempts(c, [(i.run_id, i.attempt, i.fence) for i in claimed], e.host_id, now)

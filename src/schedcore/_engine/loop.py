@@ -98,11 +98,7 @@ class Loop:
         """Repeat turns until closed."""
         while not self._closing.is_set():
             try:
-                woken = self._sleep()
-                self.turn_once(woken)
-                self._down_waits = 0
-            except LedgerError as error:
-                self._wait_out(self.ledger_fault(error))
+                self._turn_or_wait()
             except Exception as error:  # the loop lives; the fault is named and counted
                 self.engine.counters.loop_faults += 1
                 self.engine.counters.last_fault = f"{type(error).__name__}: {error}"[:500]
@@ -111,6 +107,13 @@ class Loop:
                 self._wait_out(1.0)
         self._drop_connection()
         self._keep_the_rest()
+
+    def _turn_or_wait(self) -> None:
+        try:
+            self.turn_once(self._sleep())
+            self._down_waits = 0
+        except LedgerError as error:
+            self._wait_out(self.ledger_fault(error))
 
     def _keep_the_rest(self) -> None:
         """What ended and is not in the ledger is spooled: nobody will turn again."""
@@ -268,14 +271,36 @@ class Loop:
         try:
             return beat.turn(engine, c, known, claims=claims)
         except settling.FenceLost:
-            engine.to_ask.clear()
-        for finish in known:  # one by one: a lost fence loses only itself
-            try:
-                beat.turn(engine, c, [finish], claims=False)
-            except settling.FenceLost:
-                with engine.ledger.write(c):
-                    settling.stale(engine, c, finish, engine.ledger.times.now(c))
+            pass
+        except LedgerError:
+            raise
+        except Exception:
+            if not known:
+                raise
+            log.exception("an end cannot be written; they are written one by one")
+        engine.to_ask.clear()
+        for finish in known:  # one by one: a lost fence, or an end that cannot be stored, loses only itself
+            self._write_one(c, finish)
         return None
+
+    def _write_one(self, c: Connection, finish: Finish) -> None:
+        engine = self.engine
+        try:
+            beat.turn(engine, c, [finish], claims=False)
+        except settling.FenceLost:
+            self._stale(c, finish)
+        except LedgerError:
+            raise
+        except Exception as error:  # whatever an executor returned that no ledger can hold
+            engine.counters.loop_faults += 1
+            text = f"what it ended with cannot be stored: {type(error).__name__}"
+            log.exception("run %d: %s", finish.claimed.run_id, text)
+            instead = Outcome("failed", "executor_error", text, retry=False)
+            bare = Finish(finish.claimed, instead, finish.started_at, finish.finished_at)
+            try:
+                beat.turn(engine, c, [bare], claims=False)
+            except settling.FenceLost:
+                self._stale(c, bare)
 
     def _all_settled(self, finishes: Sequence[Finish]) -> None:
         engine = self.engine
@@ -295,8 +320,18 @@ class Loop:
 
     def _late(self, finish: Finish) -> None:
         """Work that was given up has ended after all."""
-        with self.engine.ledger.write(self._open()) as c:
-            settling.stale(self.engine, c, finish, self.engine.ledger.times.now(c))
+        self._stale(self._open(), finish)
+
+    def _stale(self, c: Connection, finish: Finish) -> None:
+        engine = self.engine
+        try:
+            with engine.ledger.write(c):
+                settling.stale(engine, c, finish, engine.ledger.times.now(c))
+        except LedgerError:
+            raise
+        except Exception:  # of a run that a restored ledger has never seen, perhaps
+            engine.counters.loop_faults += 1
+            log.exception("run %d: its late answer cannot be recorded and is dropped", finish.claimed.run_id)
 
     # -- leases, orders, limits -----------------------------------------------------------------------
 
@@ -330,7 +365,7 @@ class Loop:
         boot = self.engine.clocks.boot()
         grace = int((self.engine.settings.kill_grace + 2) * SECOND)
         for item in list(self.engine.running.values()):
-            if item.stop.reason is None:
+            if item.stop.reason is None or item.ended:
                 continue
             if item.stopped_at is None:
                 item.stopped_at = boot
@@ -454,6 +489,7 @@ class Loop:
         for finish in self._unsettled:
             self.spool.keep(finish)
         self._drop_connection()
+        self._stop_overdue()
         self._down_waits = min(self._down_waits + 1, 16)
         longest = min(_WAIT_MAX_S, engine.settings.beat)
         wait: float = min(longest, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)

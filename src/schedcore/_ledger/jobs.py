@@ -17,6 +17,7 @@ from schedcore._ledger.upsert import upsert
 from schedcore.domain.errors import Conflict
 
 __all__ = [
+    "busy",
     "by_ids",
     "by_source",
     "close_definition",
@@ -110,6 +111,22 @@ def lock_many(c: sa.Connection, job_ids: Sequence[int]) -> None:
     if job_ids and c.dialect.name == "postgresql":
         query = sa.select(due.c.job_id).where(due.c.job_id.in_(job_ids)).order_by(due.c.job_id)
         c.execute(query.with_for_update()).all()
+
+
+def busy(c: sa.Connection, job_ids: Sequence[int], now: int) -> set[int]:
+    """Those of these jobs whose run may not be claimed beside another now; the others are locked.
+
+    A claim sees only what was committed before its statement began. Two hosts that claim two runs of one job,
+    each to be alone, meet at the row of ``due``: who finds it locked leaves the run, and nobody waits. On SQLite
+    there is one writer, and what was read before is still true.
+    """
+    if c.dialect.name != "postgresql":
+        return set()
+    query = sa.select(due.c.job_id).where(due.c.job_id.in_(job_ids)).order_by(due.c.job_id)
+    mine = set(c.execute(query.with_for_update(skip_locked=True)).scalars())
+    held = sa.or_(runs.c.state == sa.literal_column("1"), runs.c.lost_until > now)
+    alive = set(c.execute(sa.select(runs.c.job_id).where(runs.c.job_id.in_(mine), held)).scalars())
+    return (set(job_ids) - mine) | alive
 
 
 def find(c: sa.Connection, text: str) -> list[Found]:

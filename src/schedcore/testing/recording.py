@@ -68,7 +68,10 @@ class Recording:
         elif payload.get("seconds"):
             ctx.stop.wait(payload["seconds"])
         self._record("ended", **about, stop=ctx.stop.reason)
-        return failed("executor_error", "as ordered", retry=True) if payload.get("fails") else ok()
+        if payload.get("fails"):
+            return failed("executor_error", "as ordered", retry=True)
+        stopped = ctx.stop.is_set() and not payload.get("deaf")
+        return failed("executor_error", "stopped") if stopped else ok()
 
 
 def read_record(path: Path | str) -> list[dict[str, Any]]:
