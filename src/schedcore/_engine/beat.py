@@ -36,6 +36,7 @@ class Turn:
     next_at: int | None = None
     more: bool = False
     late_waiting: bool = False
+    leapt: bool = False
 
 
 def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) -> Turn:
@@ -50,7 +51,8 @@ def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) 
             e.sample(done.now)
             if finishes:
                 settling.settle_batch(e, c, finishes, done.now)
-            if claims:
+            done.leapt = e.guard.leapt(done.now, e.clocks.boot())
+            if claims and not done.leapt:
                 _open_and_claim(e, c, done)
             hosts.wrote(c, e.host_id, number)
     except CommitUnknown as error:

@@ -220,6 +220,8 @@ class Loop:
         engine.to_ask.clear()
         self._next_at = done.next_at
         self._more = done.more and bool(done.claimed or known)
+        if done.leapt:
+            self._look_at_clock(c)
         if self._disk_full_since is not None:
             self._space_again(c)
 
