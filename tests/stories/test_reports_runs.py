@@ -214,7 +214,9 @@ def test_report_R47_the_same_job_created_five_times_is_one_job(host: StandingHos
     assert len(host.control.jobs()) == 1
 
 
-@pytest.mark.parametrize(("mode", "now", "end"), [("drain", "running", "succeeded"), ("stop", "stopping", "cancelled")])
+@pytest.mark.parametrize(
+    ("mode", "now", "end"), [("drain", "running", "succeeded"), ("stop", "stopping", "cancelled")]
+)
 def test_report_R62_pausing_says_what_becomes_of_the_run_in_flight(
     stage: Stage, clock: ManualClock, mode: str, now: str, end: str
 ) -> None:
@@ -235,9 +237,7 @@ def test_report_R62_pausing_says_what_becomes_of_the_run_in_flight(
     assert host.job(job)["state"] == "paused"
 
 
-def test_report_R70_every_change_of_state_has_an_actor_and_a_reason(
-    stage: Stage, clock: ManualClock
-) -> None:
+def test_report_R70_every_change_of_state_has_an_actor_and_a_reason(stage: Stage, clock: ManualClock) -> None:
     host = stage(Player(then=failed("exit_code", exit_code=1)).plays())
     host.add("shaky", cron="* * * * *", breaker=2, attempts=1)
 
