@@ -22,6 +22,7 @@ from schedcore._engine.pool import Pool
 from schedcore._engine.spool import Spool
 from schedcore._engine.state import Claimed, Engine, Finish
 from schedcore._engine.taking_in import take_in
+from schedcore._engine.work import STOPPED
 from schedcore._ledger import events, holds, hosts
 from schedcore._ledger import runs as rows
 from schedcore._ledger.events import LEDGER, Actor
@@ -182,8 +183,8 @@ class Loop:
             self._look_at_clock(c)
         claims = not engine.draining and not engine.holds and not engine.guard.waits
         work = bool(self._unsettled)
-        if not work and claims:
-            work, self._next_at = beat.peek(engine, c)
+        if not work:
+            work, self._next_at = beat.peek(engine, c) if claims else (False, None)
         if work:
             self._turn(c, claims=claims)
         if is_beat or boot >= self._leases_due:
@@ -231,6 +232,9 @@ class Loop:
             return beat.turn(engine, c, known, claims=claims)
         except settling.FenceLost:
             engine.to_ask.clear()
+        except BaseException:
+            engine.to_ask.clear()  # what was to be asked about was rolled back, and its id may come again
+            raise
         for finish in known:  # one by one: a lost fence loses only itself
             try:
                 beat.turn(engine, c, [finish], claims=False)
@@ -314,9 +318,7 @@ class Loop:
     def _give_up(self, item: Claimed) -> None:
         """Work that does not end at its limit is settled without it; its thread counts no longer."""
         engine = self.engine
-        kind, reason = (
-            ("failed", "timeout") if item.stop.reason == "timeout" else ("interrupted", "stopped_itself")
-        )
+        kind, reason = STOPPED.get(item.stop.reason or "", STOPPED["stopped_itself"])
         now = engine.instant()
         began = now - (engine.clocks.boot() - (item.began or 0))
         text = "the work did not stop at its limit and is still running in this process"
@@ -413,7 +415,7 @@ class Loop:
         self._drop_connection()
         self._cut_off(engine.clocks.boot())
         self._down_waits = min(self._down_waits + 1, 8)
-        wait = min(_WAIT_MAX_S, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
+        wait: float = min(_WAIT_MAX_S, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
         if isinstance(error, CommitUnknown | LedgerBusy):
             wait = 0.05
         self._more = True

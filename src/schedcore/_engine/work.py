@@ -20,11 +20,11 @@ from schedcore.domain.lines import cut
 from schedcore.domain.outcome import OUTCOMES, Outcome, blocked, failed
 from schedcore.spec.secrets import SecretRefused
 
-__all__ = ["Worker"]
+__all__ = ["STOPPED", "Worker"]
 
 log = logging.getLogger("schedcore.work")
 _ERROR_TEXT = 8 * 1024
-_STOPPED = {
+STOPPED = {
     "timeout": ("failed", "timeout"),
     "operator": ("cancelled", "operator"),
     "replaced": ("cancelled", "replaced"),
@@ -99,7 +99,7 @@ class Worker:
 
 
 def _stopped(reason: str, outcome: Outcome | None) -> Outcome:
-    kind, why = _STOPPED.get(reason, ("interrupted", reason))
+    kind, why = STOPPED.get(reason, ("interrupted", reason))
     text = outcome.text if outcome is not None else None
     code = outcome.exit_code if outcome is not None else None
     return Outcome(kind, why, text, code)  # type: ignore[arg-type]

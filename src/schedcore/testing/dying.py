@@ -52,7 +52,7 @@ class DyingLedger(Ledger):
         event.listen(self.engine, "before_cursor_execute", self._before)
         event.listen(self.engine, "after_cursor_execute", self._after)
         self._do_commit = self.engine.dialect.do_commit
-        self.engine.dialect.do_commit = self._commit  # type: ignore[method-assign]
+        self.engine.dialect.do_commit = self._commit
 
     def fail(
         self,
