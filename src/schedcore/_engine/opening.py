@@ -99,6 +99,10 @@ def _decide(
         else:
             out.skipped.append(line)
     made = _slots(e, out, job, row, planned, lane, now, offered=offered, direct=direct)
+    if job.state == "paused" and not made and job.trigger is not None:
+        planned = replace(
+            planned, next_due=job.trigger.next(now)
+        )  # the probe could not run: the next slot tries
     out.advanced.append((job_id, planned.next_due, planned.last_slot, planned.left, made))
 
 
