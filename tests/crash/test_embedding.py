@@ -57,7 +57,7 @@ def test_a_blocked_event_loop_does_not_stop_the_beat(embedded: Embedded) -> None
         embedded.add("each", every="1s")
         until(lambda: embedded.lines("began"))
         before = len(embedded.lines("began"))
-        time.sleep(3.2)  # what an event loop must never do  # noqa: ASYNC251
+        time.sleep(3.2)  # what an event loop must never do
         assert len(embedded.lines("began")) - before >= 3
         await asyncio.to_thread(embedded.host.stop)
 
@@ -216,9 +216,7 @@ def test_an_embedded_host_configures_no_logging_takes_no_signal_and_prints_nothi
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("name", "line"), [("embed_plain", "hello 2"), ("embed_asyncio", "hello world")]
-)
+@pytest.mark.parametrize(("name", "line"), [("embed_plain", "hello 2"), ("embed_asyncio", "hello world")])
 def test_the_example_runs_and_goes_on_where_it_stopped(tmp_path: Path, name: str, line: str) -> None:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     command = [sys.executable, "-W", "error", str(ROOT / "examples" / f"{name}.py"), str(tmp_path / "x")]
