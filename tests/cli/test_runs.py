@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from threading import Thread
 
 import pytest
 from tests.cli.conftest import Cli
@@ -136,13 +137,11 @@ def test_running_twice_is_a_conflict_that_names_the_way_out(schedcore: Cli):
 def test_run_and_wait_prints_the_output_and_exits_with_the_outcome(schedcore: Cli, process: Cli):
     schedcore("add", "hello", "@yearly", "--", "/bin/sh", "-c", "echo hello; exit 0")
     schedcore("add", "bad", "@yearly", "--set", "attempts=1", "--", "/bin/sh", "-c", "echo no; exit 3")
-    from threading import Thread
-
-    served = Thread(target=lambda: process("serve", "--for", "8s", "-q"))
+    served = Thread(target=lambda: process("serve", "--for", "6s", "-q"))
     served.start()
     try:
-        good = schedcore("run", "hello", "--wait", "--timeout", "20")
-        bad = schedcore("run", "bad", "--wait", "--timeout", "20", "--json")
+        good = schedcore("run", "hello", "--wait", "--timeout", "30")
+        bad = schedcore("run", "bad", "--wait", "--timeout", "30", "--json")
     finally:
         served.join()
 

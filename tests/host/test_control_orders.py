@@ -145,6 +145,7 @@ def _forbidden(control, world, move):
         world.write('update {s}definitions set policies=\'{{"overlap":"often"}}\'')
         world.clock.set("2026-06-01T09:01:00+00:00")
         world.host().beat()
+        assert control.show("backup")["state_reason"].startswith("invalid:")
         return lambda: control.resume("backup")
     raise AssertionError(move)
 

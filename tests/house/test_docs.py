@@ -18,6 +18,8 @@ from tests.house.repository import PROJECTS, ROOT, declared
 
 from schedcore._cli.main import main
 from schedcore._cli.table import SECTIONS
+from schedcore._ledger.migrations.views import _VIEWS
+from schedcore._ledger.schema import metadata
 from schedcore.domain import errors, run
 from schedcore.domain.cron import parse_cron
 from schedcore.domain.names import JOB_STATES
@@ -125,8 +127,21 @@ def known_folders() -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_every_name_that_a_page_gives_beside_its_file_is_in_it(page: str):
+    """``_engine/beat.py`` (``turn``): the second is defined in the first."""
+    missing = []
+    for path, names in re.findall(r"`([\w/]+\.py)` \((`\w+`(?:, `\w+`)*)\)", text_of(page)):
+        written = (ROOT / "src/schedcore" / path).read_text(encoding="utf-8")
+        for name in re.findall(r"\w+", names):
+            if not re.search(rf"^\s*(?:def|class) {name}\b|^{name}\b", written, re.MULTILINE):
+                missing.append(f"{path}: {name}")
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_every_test_that_a_page_names_is_there(page: str):
-    files = [path for path in ROOT.glob("**/test_*.py") if not {".venv", ".nox"} & set(path.parts)]
+    files = [path for folder in ("tests", "plugins") for path in (ROOT / folder).rglob("test_*.py")]
     written = "\n".join(path.read_text(encoding="utf-8") for path in files)
     named = set(re.findall(r"`(test_\w+)`", text_of(page)))
 
@@ -137,7 +152,15 @@ def test_every_test_that_a_page_names_is_there(page: str):
 def test_no_page_names_a_place_of_one_machine(page: str):
     text = text_of(page)
 
-    assert [word for word in ("/work/", "/root/", "/home/", str(ROOT)) if word in text] == []
+    assert [word for word in ("/work/", "/root/", "/home/", "/tmp/") if word in text] == []
+
+
+def test_the_architecture_has_every_table_and_every_reading_view():
+    told = [name for row in rows("ARCHITECTURE.md", "table") for name in re.findall(r"`(\w+)`", row[0])]
+    views = set(re.findall(r"`(v_\w+)`", text_of("ARCHITECTURE.md")))
+
+    assert sorted(told) == sorted(table.name for table in metadata.sorted_tables)
+    assert views == set(_VIEWS)
 
 
 # -- decisions ------------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ class Turn:
     next_at: int | None = None
     more: bool = False
     late_waiting: bool = False
+    leapt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) 
             e.sample(done.now)
             if finishes:
                 settling.settle_batch(e, c, finishes, done.now)
-            if claims:
+            done.leapt = e.guard.leapt(done.now, e.clocks.boot())
+            if claims and not done.leapt:
                 _open_and_claim(e, c, done)
             hosts.wrote(c, e.host_id, number)
     except CommitUnknown as error:
@@ -176,8 +178,8 @@ def _claim_opened(
     left = False
     queued: list[list[int | None]] = e.ledger.hot.heads(c, "queued")
     for lane, present, _ in queued:
-        if lane is None or present is None or present > done.now:
-            continue
+        if lane not in lanes or present is None or present > done.now:
+            continue  # a lane that another host has just made comes next turn
         needs = lanes[lane]
         room = e.room(needs.kind) - len(done.claimed)
         if room > 0 and e.fits(needs):
@@ -199,7 +201,9 @@ def _claim_late(
     lanes: dict[int, Needs],
     lease_end: int,
 ) -> None:
-    waiting = sorted((late, lane) for lane, _, late in queued if late is not None and late <= done.now)
+    waiting = sorted(
+        (late, lane) for lane, _, late in queued if lane in lanes and late is not None and late <= done.now
+    )
     if not waiting:
         e.pace.due(done.now, 0)
         return
@@ -207,12 +211,13 @@ def _claim_late(
     if not e.pace.due(done.now, rows.queued_late(c)):
         return
     for _, lane in waiting:
-        needs = lanes[lane]  # type: ignore[index]
+        needs = lanes[lane]
         if e.fits(needs) and e.room(needs.kind) > len(done.claimed):
-            got = claiming.claim_late(e, c, lane, needs, done.now, lease_end)  # type: ignore[arg-type]
+            got = claiming.claim_late(e, c, lane, needs, done.now, lease_end)
             if got:
-                _served(e, done, lane, got)  # type: ignore[arg-type]
+                _served(e, done, lane, got)
                 e.pace.began(done.now)
+                done.more |= e.pace.next_at <= done.now
                 return
 
 
@@ -223,8 +228,12 @@ def _nearest(
         due, queued = e.ledger.hot.heads(c, "due"), e.ledger.hot.heads(c, "queued")
     times = [head for _, head in due] + [present for _, present, _ in queued]
     ahead = [t for t in times if t is not None and t > now]
-    if any(late is not None for _, _, late in queued):
-        ahead.append(max(e.pace.next_at, now + 1))
+    starts = [max(late, e.pace.next_at) for _, _, late in queued if late is not None]
+    ahead += [
+        t for t in starts if t > now
+    ]  # what could start now and did not waits for room: an end wakes us
+    if e.toolbox.gates and (asks := gating.nearest_ask(c)) is not None:
+        ahead.append(max(asks, now + 1))
     return min(ahead, default=None)
 
 

@@ -206,8 +206,8 @@ class Loop:
             self._look_at_clock(c)
         claims = not engine.draining and not engine.holds and not engine.guard.waits
         work = bool(self._unsettled)
-        if not work and claims:
-            work, self._next_at = beat.peek(engine, c)
+        if not work:
+            work, self._next_at = beat.peek(engine, c) if claims else (False, None)
         if work:
             self._turn(c, claims=claims)
         if is_beat or boot >= self._leases_due:
@@ -240,6 +240,8 @@ class Loop:
         engine.to_ask.clear()
         self._next_at = done.next_at
         self._more = done.more and bool(done.claimed or known)
+        if done.leapt:
+            self._look_at_clock(c)
         if self._disk_full_since is not None:
             self._space_again(c)
 
@@ -272,10 +274,9 @@ class Loop:
             return beat.turn(engine, c, known, claims=claims)
         except settling.FenceLost:
             pass
-        except LedgerError:
-            raise
-        except Exception:
-            if not known:
+        except Exception as error:
+            engine.to_ask.clear()  # what was to be asked about was rolled back, and its id may come again
+            if isinstance(error, LedgerError) or not known:
                 raise
             log.exception("an end cannot be written; they are written one by one")
         engine.to_ask.clear()

@@ -113,6 +113,10 @@ def _decide(
         else:
             out.skipped.append(line)
     made = _slots(e, out, job, row, planned, lane, now, offered=offered, direct=direct)
+    if job.state == "paused" and not made and job.trigger is not None:
+        planned = replace(
+            planned, next_due=job.trigger.next(now)
+        )  # the probe could not run: the next slot tries
     out.advanced.append((job_id, planned.next_due, planned.last_slot, planned.left, made))
 
 
@@ -208,7 +212,7 @@ def _slots(
         else:
             if verdict == "replace":
                 out.replaced.append(job_id)
-            alone = 1 if verdict != "open" or several else 0
+            alone = 1 if verdict != "open" or several or (late and job.policies.overlap != "parallel") else 0
             if direct and job.plain and not alone and not late and not probe and start_at == slot:
                 out.running.append((job, (job_id, number, lane, slot)))
                 direct = False
@@ -233,9 +237,7 @@ def _slots(
                         probe or None,
                     )
                 )
-            made += 1
-            if not late:  # late runs wait apart, and count against nobody
-                live = Live(live.running, live.waiting_line + 1, live.lost)
+            made += 1  # what one plan opens does not count against itself: it runs one after another
     return made
 
 

@@ -105,7 +105,7 @@ def close_lost(
         )
     state = decided.state if decided is not None else state_of(outcome.kind)
     again = decided.next_attempt_at if decided is not None and state is RunState.QUEUED else None
-    began = run["started_at"] or now
+    began = rows.claimed_at(c, run["id"]) or now
     values: dict[str, Any] = {
         "state": state.value,
         "outcome": outcome.kind,

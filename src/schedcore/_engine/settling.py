@@ -182,6 +182,8 @@ def _breaker(
         locked = jobs.lock(c, job.job_id)
         if locked["state"] == "paused" and locked["breaker_at"] is not None:
             moves.resume(e, c, locked, actor, "its probe succeeded", now)
+    elif finish.claimed.probe and decided.state is not RunState.QUEUED:
+        moves.probe_again(e, c, job.job_id, now)
 
 
 def _ending(finishes: Sequence[Finish]) -> set[int]:

@@ -23,6 +23,7 @@ from schedcore.spec.declarations import Check, Executor, Gate, Listener, Secrets
 __all__ = ["Compiled", "Compiler", "Needs", "Toolbox", "needs_text"]
 
 _KEPT = 4096
+_OWN = ("cron", "every", "at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,13 @@ class Compiler:
         trigger, policies = self.trigger(trigger_text), self._policies(policies_text, kind)
         jittered = trigger is not None and trigger.jitter > 0
         plain = not policies.groups and policies.on_full == "wait" and not self._toolbox.gates_of(kind)
-        bare = trigger is not None and not jittered and trigger.count is None and not policies.late_limit
+        bare = (
+            trigger is not None
+            and trigger.kind in _OWN  # a plugin's rule may raise, and is asked with care
+            and not jittered
+            and trigger.count is None
+            and not policies.late_limit
+        )
         following = trigger.next if trigger is not None else _never
         return _Shape(trigger, policies, jittered, plain, plain and bare, following)
 

@@ -7,7 +7,7 @@ all hold it, so no two of them interleave.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,7 +17,6 @@ from schedcore._ledger.upsert import upsert
 from schedcore.domain.errors import Conflict
 
 __all__ = [
-    "busy",
     "by_ids",
     "by_source",
     "close_definition",
@@ -33,6 +32,7 @@ __all__ = [
     "listed",
     "live_keys",
     "lock",
+    "lock_free",
     "lock_many",
     "new_uid",
     "of_other_tz",
@@ -113,20 +113,12 @@ def lock_many(c: sa.Connection, job_ids: Sequence[int]) -> None:
         c.execute(query.with_for_update()).all()
 
 
-def busy(c: sa.Connection, job_ids: Sequence[int], now: int) -> set[int]:
-    """Those of these jobs whose run may not be claimed beside another now; the others are locked.
-
-    A claim sees only what was committed before its statement began. Two hosts that claim two runs of one job,
-    each to be alone, meet at the row of ``due``: who finds it locked leaves the run, and nobody waits. On SQLite
-    there is one writer, and what was read before is still true.
-    """
-    if c.dialect.name != "postgresql":
-        return set()
+def lock_free(c: sa.Connection, job_ids: Collection[int]) -> set[int]:
+    """Lock those of these jobs that nobody else has locked; answers them. On SQLite a writer has them all."""
+    if not job_ids or c.dialect.name == "sqlite":
+        return set(job_ids)
     query = sa.select(due.c.job_id).where(due.c.job_id.in_(job_ids)).order_by(due.c.job_id)
-    mine = set(c.execute(query.with_for_update(skip_locked=True)).scalars())
-    held = sa.or_(runs.c.state == sa.literal_column("1"), runs.c.lost_until > now)
-    alive = set(c.execute(sa.select(runs.c.job_id).where(runs.c.job_id.in_(mine), held)).scalars())
-    return (set(job_ids) - mine) | alive
+    return set(c.execute(query.with_for_update(skip_locked=True)).scalars())
 
 
 def find(c: sa.Connection, text: str) -> list[Found]:

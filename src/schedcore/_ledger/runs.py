@@ -6,7 +6,7 @@ an answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,8 +14,10 @@ import sqlalchemy as sa
 from schedcore._ledger.schema import attempts, hosts, jobs, places, runs, skipped
 
 __all__ = [
+    "alive",
     "answered",
     "attempts_of",
+    "claimed_at",
     "close_lost",
     "counts",
     "covered",
@@ -179,6 +181,19 @@ def attempts_of(c: sa.Connection, run_id: int) -> list[dict[str, Any]]:
         .order_by(attempts.c.number)
     )
     return [dict(r) for r in c.execute(query).mappings()]
+
+
+def claimed_at(c: sa.Connection, run_id: int) -> int | None:
+    """When the newest attempt of a run was claimed."""
+    query = sa.select(sa.func.max(attempts.c.claimed_at)).where(attempts.c.run_id == run_id)
+    return c.execute(query).scalar()
+
+
+def alive(c: sa.Connection, job_ids: Collection[int], now: int) -> set[int]:
+    """Those of these jobs of which a run lives that one that starts alone must wait for."""
+    waits = sa.and_(_QUEUED, runs.c.alone == 0, runs.c.start_at <= now)
+    lives = sa.or_(_RUNNING, waits, runs.c.lost_until > now)
+    return set(c.execute(sa.select(runs.c.job_id).where(runs.c.job_id.in_(job_ids), lives)).scalars())
 
 
 def order_stop(c: sa.Connection, run_id: int, reason: str, actor: str) -> bool:

@@ -167,18 +167,16 @@ def _outcome(
 ) -> tuple[list[dict[str, Any]], list[Skip]]:
     """The runs and skipped rows of a plan, as the tick writes them at ``until`` with no other run alive."""
     settings = control.engine.settings
-    live, skips = Live(), list(planned.skips)
+    skips = list(planned.skips)
     opened: list[tuple[int, int, int]] = []
     for slot in planned.open:
         start_at, late, verdict = opening.judged(
-            compiled, slot, live, until, settings.beat, several=len(planned.open) > 1
+            compiled, slot, Live(), until, settings.beat, several=len(planned.open) > 1
         )
         if verdict == "skip":
             skips.append(Skip(slot, slot, 1, "overlap"))
             continue
         opened.append((slot, start_at, late))
-        if not late:
-            live = Live(0, live.waiting_line + 1)
     apart = min(int(settings.catch_up_apart * SECOND), _APART // max(sum(o[2] for o in opened), 1))
     runs, waits = [], 0
     for slot, start_at, late in opened:
