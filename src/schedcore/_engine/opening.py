@@ -270,7 +270,7 @@ def _skipped(
 
 
 def _write(e: Engine, c: Connection, out: Opened, now: int, lease_end: int) -> list[Claimed]:
-    from schedcore._engine.orders import replace_live
+    from schedcore._engine.run_orders import replace_live
 
     hot = e.ledger.hot
     claimed: list[Claimed] = []
