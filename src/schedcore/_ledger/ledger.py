@@ -159,6 +159,7 @@ class Ledger:
             try:
                 transaction.commit()
             except sa.exc.DBAPIError as error:
+                connection.invalidate()  # whatever became of it, nothing of ours stays open or locked
                 self._roll_back(connection, transaction)
                 if self.is_sqlite and self.dialect.is_full(error):
                     raise DiskFull(
