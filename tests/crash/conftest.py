@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests import pg
-from tests.crash.fleet import Fleet
+from tests.crash.fleet import Fleet, Fleets
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def postgres_fleet(postgres_url: str, memory_folder: Path) -> Iterator[Fleet]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def fleets(request: pytest.FixtureRequest, memory_folder: Path) -> Iterator[Callable[[str], Fleet]]:
+def fleets(request: pytest.FixtureRequest, memory_folder: Path) -> Iterator[Fleets]:
     """Makes fleets by name, each on a fresh ledger of its own: they may go through the same at the same time."""
     from schedcore.testing import fresh_sqlite
 
@@ -63,4 +63,4 @@ def fleets(request: pytest.FixtureRequest, memory_folder: Path) -> Iterator[Call
             stack.callback(made.close)
             return made
 
-        yield make
+        yield Fleets(request.param, make)

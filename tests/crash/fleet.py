@@ -110,6 +110,11 @@ class Fleet:
         """The attempts of a run."""
         return self.read(lambda c: run_rows.attempts_of(c, run_id))
 
+    def lost(self) -> list[str | None]:
+        """How the first attempt of each run ended, so far as it has."""
+        first = [self.attempts(run["id"])[0] for run in self.runs()]
+        return [attempt["reason"] for attempt in first]
+
     def actions(self, action: str) -> list[dict[str, Any]]:
         """Events of that kind."""
         return [e for e in self.read(lambda c: events.tail(c, limit=100_000)) if e["action"] == action]
@@ -143,6 +148,17 @@ class Fleet:
         return "\n".join(host.log() for host in self.hosts)
 
 
+class Fleets:
+    """Makes fleets by name, each on a fresh ledger of its own."""
+
+    def __init__(self, database: str, make: Callable[[str], Fleet]) -> None:
+        self.database, self._make = database, make
+
+    def __call__(self, name: str) -> Fleet:
+        """One more fleet."""
+        return self._make(name)
+
+
 def _free(path: Path) -> bool:
     with closing(sqlite3.connect(path, timeout=0.1)) as c:
         try:
@@ -162,4 +178,4 @@ def no_lock_error(logs: str) -> bool:
     return not any(word in logs.lower() for word in ("locked", "busy", "held by another", "deadlock"))
 
 
-__all__ = ["FINAL", "Fleet", "ahead", "no_lock_error"]
+__all__ = ["FINAL", "Fleet", "Fleets", "ahead", "no_lock_error"]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from schedcore.testing import CRASH_POINTS, HostProcess, until
-from tests.crash.fleet import Fleet, ahead, no_lock_error
+from tests.crash.fleet import Fleet, Fleets, ahead, no_lock_error
 from tests.crash.truth import faults
 
 SCRIPT = ("schedcore_script.plugin",)
@@ -55,10 +54,12 @@ def test_report_r32_s13_fault_r19_a_host_killed_in_a_script_loses_nothing(fleet:
 
 @pytest.mark.parametrize("points", [IN_A_TURN, AT_A_CLAIM], ids=["turn", "claim"])
 def test_killed_at_each_step_in_turn_the_ledger_is_true_and_every_slot_is_decided_once(
-    fleets: Callable[[str], Fleet], points: list[str]
+    fleets: Fleets, points: list[str]
 ) -> None:
     if points is IN_A_TURN:
         points = [f"{point}:2" for point in points]
+    if fleets.database == "postgresql":  # what differs there is the transaction
+        points = [point for point in points if point.startswith(("open.a", "commit", "settle.a", "claim.a"))]
     all_of_them = {point: fleets(point.partition(":")[0]) for point in points}
     for point, fleet in all_of_them.items():
         fleet.add("one.per1", every="1s")

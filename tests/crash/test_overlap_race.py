@@ -10,7 +10,7 @@ from tests.crash.truth import faults
 
 
 def test_backfilled_slots_run_one_after_another_on_two_hosts(fleet: Fleet) -> None:
-    fleet.together("a", "b", lease=15, workers=8, settings={"catch_up_apart": 0})
+    fleet.together("a", "b", lease=15, workers=8)
     start = datetime.now(UTC) - timedelta(hours=30)
     keys = [f"job-{n}" for n in range(6)]
     for key in keys:

@@ -65,6 +65,7 @@ def unstarted_host(told: Told, record: Recorder | None = None) -> Any:
         "workers": told.workers,
         "every_floor": 1,
         "kill_grace": 1,
+        "catch_up_apart": 0,
         "accept_weaker": list(WEAKER),  # a server for tests takes no care of its data
         **told.settings,
     }
