@@ -297,7 +297,7 @@ class Loop:
         boot = engine.clocks.boot()
         grace = int((engine.settings.kill_grace + 2) * SECOND)
         for item in list(engine.running.values()):
-            if item.began is None:
+            if item.began is None or item.ended:
                 continue
             over = boot - item.began - item.job.limit * SECOND
             if over >= 0:
