@@ -382,7 +382,7 @@ class Loop:
         boot = engine.clocks.boot()
         cut_off = boot - engine.renewed_at >= engine.lease_us * 2 // 3
         for item in list(engine.running.values()):
-            if item.began is not None and boot - item.began >= item.job.limit * SECOND:
+            if item.began is not None and not item.ended and boot - item.began >= item.job.limit * SECOND:
                 item.stop.give("timeout")
             policies = item.job.policies
             if cut_off and (policies.on_lost == "retry" or policies.stop_when_cut):

@@ -135,6 +135,7 @@ class StandingHost:
         if run_id is None:
             (run_id,) = self.held
         item = self.held.pop(run_id)
+        item.ended = True
         now = self.clock.wall()
         self.engine.inbox.put(Finish(item, outcome or ok(), now - round(took_s * 1e6), now))
 
