@@ -62,13 +62,13 @@ def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) 
     e.leaving = len(finishes)
     try:
         with e.ledger.write(c):
-            done.now = e.ledger.times.now(c)
+            done.now, lease_now = e.ledger.times.both(c)
             e.sample(done.now)
             if finishes:
                 settling.settle_batch(e, c, finishes, done.now)
             done.leapt = e.guard.leapt(done.now, e.clocks.boot())
             if claims and not done.leapt:
-                _open_and_claim(e, c, done)
+                _open_and_claim(e, c, done, lease_now + e.lease_us)
             hosts.wrote(c, e.host_id, number)
     except CommitUnknown as error:
         e.counters.commit_unknown += 1
@@ -113,8 +113,7 @@ def peek(e: Engine, c: Connection) -> tuple[bool, int | None]:
     """Is there anything to open or claim now, and if not, when? A read that stops no writer."""
     with e.ledger.read(c) as view:
         now = e.ledger.times.now(view)
-        due = e.ledger.hot.heads(view, "due")
-        queued = e.ledger.hot.heads(view, "queued")
+        due, queued = e.ledger.hot.all_heads(view)
         asks = gating.nearest_ask(view) if e.toolbox.gates else None
     times = [head for _, head in due] + [t for _, present, late in queued for t in (present, late)] + [asks]
     known = [t for t in times if t is not None]
@@ -123,13 +122,12 @@ def peek(e: Engine, c: Connection) -> tuple[bool, int | None]:
     return min(known) <= now, min(known)
 
 
-def _open_and_claim(e: Engine, c: Connection, done: Turn) -> None:
+def _open_and_claim(e: Engine, c: Connection, done: Turn, lease_end: int) -> None:
     now = done.now
-    lease_end = e.ledger.times.lease(c) + e.lease_us
     hot = e.ledger.hot
     if e.toolbox.gates:
         gating.ask_again(c, now)
-    due, queued = hot.heads(c, "due"), hot.heads(c, "queued")
+    due, queued = hot.all_heads(c)
     lanes = _lanes(e, c, [head[0] for head in (*due, *queued)])
     wanted = {name for needs in lanes.values() if e.fits(needs) for name in needs.groups}
     e.places = groups.free(c, sorted(wanted), now)  # all of them at once, locked in name order
@@ -225,7 +223,7 @@ def _nearest(
     e: Engine, c: Connection, now: int, due: list[list[int]], queued: list[list[int | None]], *, changed: bool
 ) -> int | None:
     if changed:
-        due, queued = e.ledger.hot.heads(c, "due"), e.ledger.hot.heads(c, "queued")
+        due, queued = e.ledger.hot.all_heads(c)
     times = [head for _, head in due] + [present for _, present, _ in queued]
     ahead = [t for t in times if t is not None and t > now]
     starts = [max(late, e.pace.next_at) for _, _, late in queued if late is not None]

@@ -58,7 +58,9 @@ def _let_through(e: Engine, c: Connection, found: list[list[Any]]) -> list[list[
         compiled = e.compiler.of(((r[1], r[2]) for r in no), lambda keys: e.ledger.hot.definitions(c, keys))
         for row in no:
             job = compiled[row[1], row[2]]
-            if not isinstance(job, Exception):
+            if isinstance(job, Exception):
+                yes.append(row)  # it is not asked about: the claim ends it
+            else:
                 e.to_ask.append((job, row))
     for row in yes:
         e.gates.claimed(row[0])

@@ -48,6 +48,10 @@ class Times(Protocol):
         """Lease time in microseconds."""
         ...
 
+    def both(self, c: sa.Connection) -> tuple[int, int]:
+        """(now, lease time), read together."""
+        ...
+
     def up_since(self, c: sa.Connection) -> int:
         """Lease time since when the ledger's server can be asked."""
         ...
@@ -58,12 +62,17 @@ class _DialectTimes:
 
     def __init__(self, dialect: ModuleType, wall: Callable[[], int]) -> None:
         self._dialect, self._wall = dialect, wall
+        self._one_clock = bool(dialect.ONE_CLOCK)
 
     def now(self, c: sa.Connection) -> int:
         return self._dialect.now(c) or self._wall()
 
     def lease(self, c: sa.Connection) -> int:
         return int(self._dialect.lease_now(c))
+
+    def both(self, c: sa.Connection) -> tuple[int, int]:
+        lease = self.lease(c)
+        return (lease if self._one_clock else self._wall()), lease
 
     def up_since(self, c: sa.Connection) -> int:
         return int(self._dialect.server_up_since(c))
@@ -159,6 +168,7 @@ class Ledger:
             try:
                 transaction.commit()
             except sa.exc.DBAPIError as error:
+                connection.invalidate()  # whatever became of it, nothing of ours stays open or locked
                 self._roll_back(connection, transaction)
                 if self.is_sqlite and self.dialect.is_full(error):
                     raise DiskFull(

@@ -37,6 +37,7 @@ class _Fault:
 class DyingLedger(Ledger):
     """A ledger whose faults a test orders. It must be migrated already.
 
+    A commit counts where something was written.
     :meth:`fail` plans one fault; ``fired`` says whether it has come, ``statements`` and ``commits`` count what
     went through. :meth:`away` and :meth:`full` make a stretch of time in which everything, or every write, fails.
     """
@@ -49,6 +50,7 @@ class DyingLedger(Ledger):
         self._fault: _Fault | None = None
         self._away = False
         self._full = False
+        self._wrote: set[int] = set()
         event.listen(self.engine, "before_cursor_execute", self._before)
         event.listen(self.engine, "after_cursor_execute", self._after)
         self._do_commit = self.engine.dialect.do_commit
@@ -94,6 +96,8 @@ class DyingLedger(Ledger):
             raise _lost()
         if self._full and statement.lstrip().lower().startswith(_WRITES):
             raise _no_space(sqlite=self.is_sqlite)
+        if statement.lstrip().lower().startswith(_WRITES):
+            self._wrote.add(id(c.connection.dbapi_connection))
         self.statements += 1
         self._meet("statement", after=False)
 
@@ -105,6 +109,11 @@ class DyingLedger(Ledger):
     def _commit(self, connection: Any) -> None:
         if self._away:
             raise _lost()
+        one = id(connection.dbapi_connection)
+        if one not in self._wrote:
+            self._do_commit(connection)
+            return
+        self._wrote.discard(one)
         self.commits += 1
         self._meet("commit", after=False)
         self._do_commit(connection)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schedcore._engine import moves, orders
+from schedcore._engine import moves, run_orders
 from schedcore._host.control import find
 from schedcore._host.control.instants import instant_of
 from schedcore._host.control.ordering import clean_reason, now_of
@@ -53,7 +53,7 @@ def backfill(
     def deed(c: Connection, actor: Actor, now: int) -> tuple[dict[str, Any], list[int], int, int]:
         job = find.locked_job(c, text)
         trigger, free, answered, left = look(c, job, now)
-        orders.backfill(control.engine, c, job, trigger, free, actor, now, reason)
+        run_orders.backfill(control.engine, c, job, trigger, free, actor, now, reason)
         return job, free, answered, left
 
     return _filled(*ordered(control, deed), dry_run=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schedcore._engine import orders
+from schedcore._engine import run_orders
 from schedcore._host.control import find, reading
 from schedcore._host.control.ordering import clean_reason, now_of, required_reason
 from schedcore._host.control.ordering import order as ordered
@@ -40,12 +40,12 @@ def run(
     if dry_run:
         with control.ledger.read() as c:
             job = find.job_of(c, text)
-            _, verdict = orders.may_run(engine, c, job, now_of(control, c), overlap=overlap)
+            _, verdict = run_orders.may_run(engine, c, job, now_of(control, c), overlap=overlap)
             return _told(control, c, job, None) | {"would": verdict, "dry_run": True}
 
     def deed(c: Connection, actor: Actor, now: int) -> int:
         job = find.locked_job(c, text)
-        return orders.run_now(engine, c, job, actor, now, reason=reason, overlap=overlap)
+        return run_orders.run_now(engine, c, job, actor, now, reason=reason, overlap=overlap)
 
     return _opened(control, ordered(control, deed))
 
@@ -68,13 +68,13 @@ def retry(control: Control, number: int | str, reason: str | None, *, dry_run: b
             found = find.run_of(c, number)
             check(found)
             job = find.job_of(c, found["uid"])
-            _, verdict = orders.may_run(control.engine, c, job, now_of(control, c))
+            _, verdict = run_orders.may_run(control.engine, c, job, now_of(control, c))
             return _told(control, c, job, None) | {"would": verdict, "retry_of": found["id"], "dry_run": True}
 
     def deed(c: Connection, actor: Actor, now: int) -> int:
         found, job = find.locked_run(c, number)
         check(found)
-        return orders.run_now(control.engine, c, job, actor, now, reason=reason, retry_of=found)
+        return run_orders.run_now(control.engine, c, job, actor, now, reason=reason, retry_of=found)
 
     return _opened(control, ordered(control, deed))
 
@@ -111,13 +111,13 @@ def cancel(control: Control, number: int | str, reason: str | None, *, dry_run: 
         with control.ledger.read() as c:
             found = find.run_of(c, number)
         if found["state"] in _FINAL:
-            raise orders.final_run(found)
+            raise run_orders.final_run(found)
         now = "stopping" if found["state"] == RunState.RUNNING.value else "cancelled"
         return {"run": found["id"], "key": found["key"], "now": now, "dry_run": True}
 
     def deed(c: Connection, actor: Actor, now: int) -> tuple[dict[str, Any], str]:
         found, _ = find.locked_run(c, number)
-        return found, orders.cancel(control.engine, c, found, actor, why, now)
+        return found, run_orders.cancel(control.engine, c, found, actor, why, now)
 
     found, told = ordered(control, deed)
     return {"run": found["id"], "key": found["key"], "now": told, "dry_run": False}
@@ -129,12 +129,12 @@ def release(control: Control, number: int | str, reason: str | None, *, dry_run:
     if dry_run:
         with control.ledger.read() as c:
             found = find.run_of(c, number)
-        orders.may_release(found)
+        run_orders.may_release(found)
         return {"run": found["id"], "key": found["key"], "host": found["host"], "dry_run": True}
 
     def deed(c: Connection, actor: Actor, now: int) -> dict[str, Any]:
         found, _ = find.locked_run(c, number)
-        orders.release(control.engine, c, found, actor, why, now)
+        run_orders.release(control.engine, c, found, actor, why, now)
         return found
 
     found = ordered(control, deed)

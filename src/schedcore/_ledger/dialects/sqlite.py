@@ -23,6 +23,7 @@ from schedcore.domain.errors import LedgerError, Refused
 
 __all__ = [
     "BUSY_S",
+    "ONE_CLOCK",
     "boot_id",
     "checkpoint",
     "hot",
@@ -38,6 +39,8 @@ __all__ = [
 ]
 
 BUSY_S = 5.0
+ONE_CLOCK = False
+"""Due-ness is judged by the wall clock, leases by the boot-time clock."""
 _NETWORK = {
     "nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "ncpfs", "afs", "9p", "ceph", "glusterfs", "lustre",
     "fuse.sshfs", "fuse.s3fs", "fuse.rclone", "fuse.glusterfs", "davfs", "fuse.davfs2", "beegfs", "gpfs",
