@@ -143,6 +143,12 @@ class Fleet:
         until(lambda: len(w := self.words(key)) >= count and all(x in FINAL for x in w), seconds)
         return self.words(key)
 
+    def shown(self) -> list[tuple[Any, ...]]:
+        """Runs in short, for the message of a test that fails."""
+        return [
+            (r["id"], r["key"], r["word"], r["reason"], r["host"], r["late"], r["alone"]) for r in self.runs()
+        ]
+
     def logs(self) -> str:
         """All logs."""
         return "\n".join(host.log() for host in self.hosts)

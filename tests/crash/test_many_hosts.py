@@ -55,7 +55,7 @@ def test_a_slot_ahead_starts_within_a_second_of_its_time_and_never_before(
 
 def test_a_job_ordered_by_another_process_starts_within_a_second(fleet: Fleet) -> None:
     fleet.start("a", beat=60, lease=60)
-    fleet.add("by-hand")
+    fleet.add("by-hand", cron="0 0 1 1 *")
     fleet.hand.control().run("by-hand")  # a first one, so that nothing is new to anybody
     assert until(lambda: len(fleet.record("finished")) == 1)
 

@@ -16,9 +16,7 @@ _SECOND = 1_000_000
 def faults(fleet: Fleet, *, effects_at_most: int = 1) -> list[str]:
     """What is wrong with the ledger of a fleet; empty when it is true (I1 to I7, I16, I20)."""
     record = fleet.record()  # first: what it acknowledges must be in the ledger that is read after it
-    rows = fleet.read(
-        lambda c: {t.name: [dict(r) for r in c.execute(sa.select(t)).mappings()] for t in _TABLES}
-    )
+    rows = fleet.read(_everything)
     look = "pragma integrity_check" if fleet.hand.ledger.is_sqlite else "select 'ok'"
     whole = fleet.read(lambda c: c.exec_driver_sql(look).scalar_one())
     told = [] if whole == "ok" else [f"integrity: {whole}"]
@@ -27,6 +25,12 @@ def faults(fleet: Fleet, *, effects_at_most: int = 1) -> list[str]:
     told += _attempts(rows)
     told += _record(record, rows, effects_at_most)
     return told
+
+
+def _everything(c: sa.Connection) -> dict[str, list[dict[str, Any]]]:
+    if c.dialect.name == "postgresql":  # all tables at one instant
+        c.exec_driver_sql("set transaction isolation level repeatable read")
+    return {table.name: [dict(r) for r in c.execute(sa.select(table)).mappings()] for table in _TABLES}
 
 
 _TABLES = (jobs, due, runs, attempts, skipped, events)
