@@ -1,0 +1,57 @@
+"""``python -m benchmarks [--quick] [--only ROW …] [--rounds N]``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.bench import Bench
+from benchmarks.machine import machine
+from benchmarks.rows import drains
+from benchmarks.table import table
+from benchmarks.targets import targets
+
+RESULTS = Path(__file__).parent / "results"
+ROWS = {
+    "sqlite": drains.sqlite,
+}
+
+
+def main() -> int:
+    """Measure, print, write; 1 when a target is missed that has no page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "--quick", action="store_true", help="three rounds and smaller sizes: under three minutes"
+    )
+    parser.add_argument("--only", nargs="+", metavar="ROW", choices=ROWS, help=f"of {', '.join(ROWS)}")
+    parser.add_argument("--rounds", type=int, help="instead of five, or three when quick")
+    given = parser.parse_args()
+    began = time.monotonic()
+
+    def say(line: str) -> None:
+        print(f"{time.monotonic() - began:6.1f}  {line}", file=sys.stderr, flush=True)
+
+    with Bench(quick=given.quick, rounds=given.rounds, say=say) as bench:
+        facts = machine(bench.root)
+        for name in given.only or ROWS:
+            say(name)
+            ROWS[name](bench)
+        text, fine = table(bench.figures, targets())
+    print(text)
+    name = "quick" if given.quick else "full"
+    if given.only or given.rounds:
+        name = "part"
+    RESULTS.mkdir(exist_ok=True)
+    result = {"machine": facts, "quick": given.quick, "rounds": bench.rounds, **bench.figures.as_json()}
+    (RESULTS / f"{name}.json").write_text(
+        json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    print(f"\n{time.monotonic() - began:.0f} s; benchmarks/results/{name}.json")
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
