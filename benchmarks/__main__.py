@@ -17,6 +17,7 @@ from benchmarks.targets import targets
 RESULTS = Path(__file__).parent / "results"
 ROWS = {
     "sqlite": drains.sqlite,
+    "postgresql": drains.postgresql,
 }
 
 

@@ -59,12 +59,12 @@ class Filler:
         sqlite = self.database == "sqlite"
         source = _SERIES[self.database].format(a=first, b=last)
         at = f"({slot}+(i-{first})*{apart_us})"
+        uid = "'j-'||" + ("printf('%016x',i)" if sqlite else "lpad(to_hex(i),16,'0')")
+        key, stamp = "'k'||i", str(now)
         self._each(
-            "jobs",
-            source,
-            uid="'j-'||" + ("printf('%016x',i)" if sqlite else "lpad(to_hex(i),16,'0')"), id="i", key="'k'||i", name="'k'||i", kind=_quoted(kind), state="'active'", state_at=str(now),
-            definition="1", digest=_quoted(parsed.digest()), labels="'{}'", creator="'bench'",
-            creator_kind="'person'", created_at=str(now), updated_at=str(now), extra="'{}'",
+            "jobs", source, id="i", uid=uid, key=key, name=key, kind=_quoted(kind), state="'active'",
+            state_at=stamp, definition="1", digest=_quoted(parsed.digest()), labels="'{}'", creator="'bench'",
+            creator_kind="'person'", created_at=stamp, updated_at=stamp, extra="'{}'",
         )  # fmt: skip
         trigger = _quoted(texts["trigger"])
         if apart_us:

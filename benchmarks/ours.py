@@ -28,7 +28,7 @@ from schedcore.domain.clock import HOUR, MILLISECOND, SECOND
 from schedcore.domain.outcome import ok
 from schedcore.spec import Executor, hookimpl
 
-__all__ = ["NoWork", "busy", "checked", "drain", "drain_by_hosts", "host", "one_of_many", "soon"]
+__all__ = ["NoWork", "busy", "checked", "drain", "drain_by_hosts", "host", "one_of_many", "soon", "spare"]
 
 _SWITCH_S = 0.000_5  # what `schedcore serve` sets
 _LOOK_S = 0.005
@@ -83,10 +83,9 @@ def busy(*, wanted: bool) -> Any:
     ended.set()
 
 
-def ready(slot: int) -> None:
-    """The host stands before its slots come."""
-    if clock.wall() > slot - _READY_US:
-        raise Failed("the host was not ready when its slots came: give it a longer lead")
+def spare(slot: int) -> float:
+    """By how many seconds the host stands before its slots come; what is measured of one that does not is void."""
+    return (slot - _READY_US - clock.wall()) / SECOND
 
 
 def emptied(one: Host, n: int, slot: int) -> tuple[int, list[tuple[int, int]]]:
@@ -107,24 +106,29 @@ def emptied(one: Host, n: int, slot: int) -> tuple[int, list[tuple[int, int]]]:
 
 
 def drain(
-    url: str, folder: str, n: int, *, settings: dict[str, Any] | None = None, neighbour: bool = False
+    url: str,
+    folder: str,
+    n: int,
+    lead: float,
+    *,
+    settings: dict[str, Any] | None = None,
+    neighbour: bool = False,
 ) -> dict[str, Any]:
-    """``n`` jobs that are due at one instant, done by one host."""
+    """``n`` jobs that are due at one instant, ``lead`` seconds from now, done by one host."""
     sys.setswitchinterval(_SWITCH_S)
-    lead = 1.5 + n / 50_000 * (1 if url.startswith("sqlite") else 2.5)
     slot = soon(lead)
     with filling(url) as fill:
         fill.jobs(1, n, slot)
     one, work = host(url, folder, **(settings or {}))
     one.start()
-    ready(slot)
+    left = spare(slot)
     with busy(wanted=neighbour):
         end, _ = emptied(one, n, slot)
     one.stop()
     checked(url, n, slot)
     if work.done != n:
         raise Failed(f"{n} slots, {work.done} executions")
-    return {"n": n, "seconds": (end - slot) / SECOND}
+    return {"n": n, "seconds": (end - slot) / SECOND, "spare": left}
 
 
 def checked(url: str, n: int, slot: int | None = None) -> None:
@@ -166,10 +170,10 @@ def reading(url: str) -> Any:
 
 
 def drain_by_hosts(
-    url: str, folder: str, n: int, *, hosts: int, settings: dict[str, Any] | None = None
+    url: str, folder: str, n: int, lead: float, *, hosts: int, settings: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """The same by several hosts, each a process of its own, on one ledger."""
-    slot = soon(2.5 + 0.4 * hosts + n / 20_000)
+    slot = soon(lead)
     with filling(url) as fill:
         fill.jobs(1, n, slot)
     started = []
@@ -200,7 +204,8 @@ def drain_by_hosts(
     claims = [answer["claims"] for answer in answers]
     if sum(claims) != n:
         raise Failed(f"{n} slots, {claims} executions")
-    return {"n": n, "seconds": max(answer["seconds"] for answer in answers), "claims": claims}
+    took, left = max(answer["seconds"] for answer in answers), min(answer["spare"] for answer in answers)
+    return {"n": n, "seconds": took, "claims": claims, "spare": left}
 
 
 def one_of_many(
@@ -211,7 +216,7 @@ def one_of_many(
     Path(folder).mkdir(exist_ok=True)
     one, work = host(url, folder, name, **(settings or {}))
     one.start()
-    ready(slot)
+    left = spare(slot)
     counters = one._crew.engine.counters  # type: ignore[union-attr]
     settled, end = 0, slot
     while clock.wall() < max(end, slot) + _IDLE_S * SECOND:
@@ -219,4 +224,4 @@ def one_of_many(
         if counters.settled != settled:
             settled, end = counters.settled, clock.wall()
     one.stop()
-    return {"claims": work.done, "seconds": (end - slot) / SECOND}
+    return {"claims": work.done, "seconds": (end - slot) / SECOND, "spare": left}

@@ -31,6 +31,9 @@ OPTIONS = {
     "synchronous_commit": "off",
     "timezone": "UTC",
 }
+DURABLE = {name: OPTIONS[name] for name in ("listen_addresses", "max_connections", "timezone")} | {
+    "shared_buffers": "128MB",
+}
 ROOM = 512 << 20  # a server with a few test databases; a container's /dev/shm may hold only 64 MB
 PATIENCE = 60.0
 
@@ -44,16 +47,21 @@ class NoServer(Exception):
 
 
 @contextmanager
-def server() -> Iterator[str]:
-    """The URL of a server's maintenance database, for as long as the block lasts."""
-    if given := os.environ.get(ENV):
+def server(*, durable: Path | None = None) -> Iterator[str]:
+    """The URL of a server's maintenance database, for as long as the block lasts.
+
+    ``durable`` is a folder on a disk for a server that keeps what it acknowledges, with PostgreSQL's own
+    settings, as a benchmark wants it; no other server is taken for it.
+    """
+    if durable is None and (given := os.environ.get(ENV)):
         yield given
         return
     sweep()
-    folder = Path(tempfile.mkdtemp(prefix=f"schedcore-pg-{os.getpid()}-", dir=_memory()))
+    folder = Path(tempfile.mkdtemp(prefix=f"schedcore-pg-{os.getpid()}-", dir=durable or _memory()))
     try:
         prefix, user = _as_no_root(folder)
-        process = _start(_binaries(prefix, user), folder, prefix, user)
+        options = OPTIONS if durable is None else DURABLE
+        process = _start(_binaries(prefix, user), folder, prefix, user, options)
         try:
             yield f"postgresql+psycopg://schedcore@/postgres?host={quote(str(folder), safe='')}"
         finally:
@@ -132,7 +140,9 @@ def _works(command: list[str], user: int | None = None) -> bool:
     return done.returncode == 0
 
 
-def _start(binaries: Path, folder: Path, prefix: list[str], user: int | None) -> subprocess.Popen[bytes]:
+def _start(
+    binaries: Path, folder: Path, prefix: list[str], user: int | None, options: dict[str, str]
+) -> subprocess.Popen[bytes]:
     data, log = folder / "data", folder / "log"
     env = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     env |= {"LC_ALL": "C", "TZ": "UTC"}
@@ -145,10 +155,9 @@ def _start(binaries: Path, folder: Path, prefix: list[str], user: int | None) ->
         raise NoServer(f"initdb failed: {made.stderr.strip()[-2000:]}")
     tied = TIED if _works([*TIED, "true"]) else []
     serve = [str(binaries / "postgres"), "-D", str(data), "-k", str(folder)]
-    options = [f"--{name}={value}" for name, value in OPTIONS.items()]
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [*prefix, *tied, *serve, *options],
+            [*prefix, *tied, *serve, *(f"--{name}={value}" for name, value in options.items())],
             user=user, group=user, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
         )  # fmt: skip
     try:
