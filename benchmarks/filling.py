@@ -35,6 +35,7 @@ class Filler:
         self.database = "sqlite" if url.startswith("sqlite") else "postgresql"
         self.prefix = "" if self.database == "sqlite" else "schedcore."
         self._c = connection
+        self.filled: set[str] = set()
 
     def jobs(
         self,
@@ -99,6 +100,7 @@ class Filler:
             self._c.execute(f"select setval(pg_get_serial_sequence('schedcore.runs','id'),{runs})")
 
     def _each(self, table: str, source: str, **columns: str) -> None:
+        self.filled.add(table)
         names, values = ",".join(columns), ",".join(columns.values())
         self._c.execute(f"insert into {self.prefix}{table}({names}) {source} select {values} from s")
 
@@ -148,6 +150,9 @@ def filling(url: str) -> Iterator[Filler]:
 
     with psycopg.connect(url, autocommit=True) as pg:
         with pg.transaction():
-            yield Filler(url, pg)
-        pg.execute("vacuum analyze")
+            filler = Filler(url, pg)
+            yield filler
+        # Not the empty ones: the planner would believe that they stay so.
+        for table in sorted(filler.filled):
+            pg.execute(f"vacuum analyze schedcore.{table}")
         pg.execute("checkpoint")

@@ -35,7 +35,7 @@ def drain(url: str, folder: str, n: int, *, polling_s: float) -> dict[str, Any]:
         for _ in range(n):
             client.enqueue_in_transaction(c, {"queue_name": "bench", "workflow_name": "nothing"}, 1)
     with psycopg.connect(url, autocommit=True) as pg:
-        pg.execute("vacuum analyze")
+        pg.execute("vacuum analyze dbos.workflow_status")
         pg.execute("checkpoint")
         DBOS.register_queue("bench", polling_interval_sec=polling_s)
         if not called.wait(120):

@@ -44,7 +44,7 @@ async def _drain(url: str, n: int, batch: int, durability: str) -> dict[str, Any
     for first in range(0, n, 1000):
         k = min(1000, n - first)
         await queries.enqueue(["nothing"] * k, [b'{"a":1}'] * k, [0] * k)
-    await connection.execute("vacuum analyze")
+    await connection.execute("vacuum analyze pgqueuer")
     await connection.execute("checkpoint")
     run = queuer.qm.run(batch_size=batch, mode=QueueExecutionMode.drain, dequeue_timeout=timedelta(seconds=1))
     await asyncio.wait_for(run, 120)

@@ -34,7 +34,7 @@ async def _drain(url: str, n: int, concurrency: int) -> dict[str, Any]:
         await nothing.batch_defer_async(*({"a": 1} for _ in range(n)))
         async with connector.pool.connection() as c:
             await c.set_autocommit(True)
-            await c.execute("vacuum analyze")
+            await c.execute("vacuum analyze procrastinate_jobs")
             await c.execute("checkpoint")
             await c.set_autocommit(False)
         await app.run_worker_async(
