@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.bench import Bench
 from benchmarks.machine import machine
-from benchmarks.rows import drains
+from benchmarks.rows import applying, burst, costs, drains, lateness, processes
 from benchmarks.table import table
 from benchmarks.targets import targets
 
@@ -18,6 +18,15 @@ RESULTS = Path(__file__).parent / "results"
 ROWS = {
     "sqlite": drains.sqlite,
     "postgresql": drains.postgresql,
+    "lateness": lateness.lateness,
+    "burst": burst.burst,
+    "jobs": costs.jobs,
+    "runs": costs.runs,
+    "memory": processes.memory,
+    "slots": processes.slots,
+    "scripts": processes.scripts,
+    "commands": processes.commands,
+    "apply": applying.apply,
 }
 
 

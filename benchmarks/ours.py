@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,9 +29,22 @@ from schedcore.domain.clock import HOUR, MILLISECOND, SECOND
 from schedcore.domain.outcome import ok
 from schedcore.spec import Executor, hookimpl
 
-__all__ = ["NoWork", "busy", "checked", "drain", "drain_by_hosts", "host", "one_of_many", "soon", "spare"]
+__all__ = [
+    "SWITCH_S",
+    "NoWork",
+    "busy",
+    "checked",
+    "drain",
+    "drain_by_hosts",
+    "emptied",
+    "host",
+    "one_of_many",
+    "reading",
+    "soon",
+    "spare",
+]
 
-_SWITCH_S = 0.000_5  # what `schedcore serve` sets
+SWITCH_S = 0.000_5  # what `schedcore serve` sets
 _LOOK_S = 0.005
 _READY_US = 100_000
 _IDLE_S = 1.0
@@ -68,7 +82,7 @@ def host(url: str, folder: str, name: str = "bench", **settings: Any) -> tuple[H
 
 
 @contextlib.contextmanager
-def busy(*, wanted: bool) -> Any:
+def busy(*, wanted: bool) -> Iterator[None]:
     """A thread of pure Python that never rests, in this very process."""
     ended = threading.Event()
 
@@ -88,13 +102,19 @@ def spare(slot: int) -> float:
     return (slot - _READY_US - clock.wall()) / SECOND
 
 
-def emptied(one: Host, n: int, slot: int) -> tuple[int, list[tuple[int, int]]]:
-    """Wait until ``n`` runs are settled; when that was, and (microseconds since the slot, settled) on the way."""
+def emptied(
+    one: Host, n: int, slot: int, look: Callable[[], object] = lambda: None
+) -> tuple[int, list[tuple[int, int]]]:
+    """Wait until ``n`` runs are settled; when that was, and (microseconds since the slot, settled) on the way.
+
+    ``look`` is called at each look, every few milliseconds.
+    """
     counters = one._crew.engine.counters  # type: ignore[union-attr]
     seen: list[tuple[int, int]] = []
     moved = time.monotonic()
     while counters.settled < n or one.busy():
         time.sleep(_LOOK_S)
+        look()
         now, settled = clock.wall(), counters.settled
         if not seen or settled != seen[-1][1]:
             seen.append((now - slot, settled))
@@ -115,7 +135,7 @@ def drain(
     neighbour: bool = False,
 ) -> dict[str, Any]:
     """``n`` jobs that are due at one instant, ``lead`` seconds from now, done by one host."""
-    sys.setswitchinterval(_SWITCH_S)
+    sys.setswitchinterval(SWITCH_S)
     slot = soon(lead)
     with filling(url) as fill:
         fill.jobs(1, n, slot)
@@ -154,7 +174,7 @@ def checked(url: str, n: int, slot: int | None = None) -> None:
 
 
 @contextlib.contextmanager
-def reading(url: str) -> Any:
+def reading(url: str) -> Iterator[tuple[Callable[[str], Any], str]]:
     """A function that answers the one value of a query, and the prefix of our tables."""
     if url.startswith("sqlite"):
         import sqlite3
@@ -212,7 +232,7 @@ def one_of_many(
     url: str, folder: str, name: str, slot: int, settings: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """One of the hosts: works until nothing has come for a second."""
-    sys.setswitchinterval(_SWITCH_S)
+    sys.setswitchinterval(SWITCH_S)
     Path(folder).mkdir(exist_ok=True)
     one, work = host(url, folder, name, **(settings or {}))
     one.start()
