@@ -82,9 +82,9 @@ class Bench:
     def server(self) -> str:
         """The URL of a durable PostgreSQL on the same disk, started at the first need."""
         if self._server is None:
-            from tests import pg
+            from benchmarks.server import server
 
-            self._server = self._stack.enter_context(pg.server(durable=self.root))
+            self._server = self._stack.enter_context(server(self.root))
         return self._server
 
     @contextmanager
@@ -97,7 +97,7 @@ class Bench:
             from tests import pg
 
             with pg.database(self.server, f"bench_{next(self._numbers)}") as url:
-                yield url.replace("+psycopg", ""), folder
+                yield url, folder
 
     # -- doing ----------------------------------------------------------------------------------------
 

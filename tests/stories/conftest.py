@@ -16,8 +16,11 @@ Stage = Callable[..., StandingHost]
 
 
 @pytest.fixture
-def stage(ledger: Ledger, clock: ManualClock, tmp_path: Path) -> Iterator[Stage]:
-    """Puts hosts on the ledger, ``stage(*executors, **how)``, and takes them off when the story is over."""
+def stage(ledger: Ledger, dying: DyingLedger, clock: ManualClock, tmp_path: Path) -> Iterator[Stage]:
+    """Puts hosts on the ledger, ``stage(*executors, **how)``, and takes them off when the story is over.
+
+    They leave before either ledger is closed.
+    """
     hosts: list[StandingHost] = []
 
     def put(*executors: Executor, **how: Any) -> StandingHost:

@@ -21,10 +21,11 @@ from schedcore._ledger.ledger import CommitUnknown
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
 
-__all__ = ["Turn", "peek", "turn"]
+__all__ = ["Turn", "Unknown", "peek", "read_back", "recall", "turn"]
 
 log = logging.getLogger("schedcore.beat")
 _LEAVE_DUE_US = 1_000_000
+_AGAIN_US = 50_000
 
 
 @dataclass(slots=True)
@@ -36,6 +37,21 @@ class Turn:
     next_at: int | None = None
     more: bool = False
     late_waiting: bool = False
+    leapt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A turn whose commit raised and could not be read back yet."""
+
+    number: int
+    turn: Turn
+    finishes: tuple[Finish, ...]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many claims and how many ends it holds."""
+        return len(self.turn.claimed), len(self.finishes)
 
 
 def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) -> Turn:
@@ -50,26 +66,47 @@ def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) 
             e.sample(done.now)
             if finishes:
                 settling.settle_batch(e, c, finishes, done.now)
-            if claims:
+            done.leapt = e.guard.leapt(done.now, e.clocks.boot())
+            if claims and not done.leapt:
                 _open_and_claim(e, c, done)
             hosts.wrote(c, e.host_id, number)
     except CommitUnknown as error:
         e.counters.commit_unknown += 1
         log.warning("%s; reading back", error)
-        if not committed(e, number):
+        e.unknown = Unknown(number, done, tuple(finishes))
+        if read_back(e) is None:
             raise
     finally:
         e.leaving = 0
-    for item in done.claimed:
-        e.running[item.run_id] = item
-    e.counters.claimed += len(done.claimed)
+    _take_over(e, done)
     return done
 
 
-def committed(e: Engine, number: int) -> bool:
-    """Read back whether the host's write with this number is in the ledger."""
+def _take_over(e: Engine, done: Turn) -> None:
+    for item in done.claimed:
+        e.running[item.run_id] = item
+    e.counters.claimed += len(done.claimed)
+
+
+def read_back(e: Engine) -> Unknown | None:
+    """Ask the ledger whether the turn whose commit is unknown is there; answers it if it is, ``None`` if not.
+
+    Raises what the ledger raises: it is still unknown then, and asked again before anything else (G5).
+    """
+    unknown = e.unknown
     with e.ledger.write() as c:
-        return hosts.wrote(c, e.host_id) >= number
+        there = bool(hosts.wrote(c, e.host_id) >= unknown.number)
+    e.unknown = None
+    return unknown if there else None
+
+
+def recall(e: Engine) -> Unknown | None:
+    """:func:`read_back` for a turn that has raised long ago; what it had claimed is this host's to do."""
+    unknown = read_back(e)
+    if unknown is not None:
+        log.warning("a commit that raised is in the ledger: %d claims, %d ends", *unknown.size)
+        _take_over(e, unknown.turn)
+    return unknown
 
 
 def peek(e: Engine, c: Connection) -> tuple[bool, int | None]:
@@ -120,7 +157,12 @@ def _open_and_claim(e: Engine, c: Connection, done: Turn) -> None:
     if opened_queued:
         queued = _claim_opened(e, c, done, lanes, lease_end)
     _claim_late(e, c, done, queued, lanes, lease_end)
-    done.next_at = _nearest(e, c, now, due, queued, changed=bool(claimed) or opened_queued)
+    soon = all(e.ahead(kind) for kind in {i.job.kind for i in claimed})  # their ends wake the loop in no time
+    if e.contended:  # the other host lets go within milliseconds, and tells nobody
+        e.contended = False
+        done.next_at = now + _AGAIN_US
+        return
+    done.next_at = _nearest(e, c, now, due, queued, changed=opened_queued or bool(claimed and not soon))
 
 
 def _served(e: Engine, done: Turn, lane: int, got: list[Claimed]) -> None:
@@ -136,8 +178,8 @@ def _claim_opened(
     left = False
     queued: list[list[int | None]] = e.ledger.hot.heads(c, "queued")
     for lane, present, _ in queued:
-        if lane is None or present is None or present > done.now:
-            continue
+        if lane not in lanes or present is None or present > done.now:
+            continue  # a lane that another host has just made comes next turn
         needs = lanes[lane]
         room = e.room(needs.kind) - len(done.claimed)
         if room > 0 and e.fits(needs):
@@ -159,7 +201,9 @@ def _claim_late(
     lanes: dict[int, Needs],
     lease_end: int,
 ) -> None:
-    waiting = sorted((late, lane) for lane, _, late in queued if late is not None and late <= done.now)
+    waiting = sorted(
+        (late, lane) for lane, _, late in queued if lane in lanes and late is not None and late <= done.now
+    )
     if not waiting:
         e.pace.due(done.now, 0)
         return
@@ -167,12 +211,13 @@ def _claim_late(
     if not e.pace.due(done.now, rows.queued_late(c)):
         return
     for _, lane in waiting:
-        needs = lanes[lane]  # type: ignore[index]
+        needs = lanes[lane]
         if e.fits(needs) and e.room(needs.kind) > len(done.claimed):
-            got = claiming.claim_late(e, c, lane, needs, done.now, lease_end)  # type: ignore[arg-type]
+            got = claiming.claim_late(e, c, lane, needs, done.now, lease_end)
             if got:
-                _served(e, done, lane, got)  # type: ignore[arg-type]
+                _served(e, done, lane, got)
                 e.pace.began(done.now)
+                done.more |= e.pace.next_at <= done.now
                 return
 
 
@@ -183,8 +228,12 @@ def _nearest(
         due, queued = e.ledger.hot.heads(c, "due"), e.ledger.hot.heads(c, "queued")
     times = [head for _, head in due] + [present for _, present, _ in queued]
     ahead = [t for t in times if t is not None and t > now]
-    if any(late is not None for _, _, late in queued):
-        ahead.append(max(e.pace.next_at, now + 1))
+    starts = [max(late, e.pace.next_at) for _, _, late in queued if late is not None]
+    ahead += [
+        t for t in starts if t > now
+    ]  # what could start now and did not waits for room: an end wakes us
+    if e.toolbox.gates and (asks := gating.nearest_ask(c)) is not None:
+        ahead.append(max(asks, now + 1))
     return min(ahead, default=None)
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from schedcore._engine import moves
 from schedcore._engine.state import Claimed, Engine
 from schedcore._engine.toolbox import Compiled, Needs
-from schedcore._ledger import groups
+from schedcore._ledger import groups, jobs
 from schedcore._ledger import runs as rows
 from schedcore.domain.clock import SECOND
+from schedcore.domain.run import RunState
 
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
@@ -71,26 +73,44 @@ def take(
         return []
     compiled = e.compiler.of(((r[1], r[2]) for r in found), lambda keys: e.ledger.hot.definitions(c, keys))
     claimed: list[Claimed] = []
-    late: list[int] = []
-    unreadable: list[int] = []
-    taken_alone: set[int] = set()
+    alone: list[tuple[Compiled, list[Any]]] = []
+    late: list[tuple[int, int]] = []
+    unreadable: list[tuple[int, int]] = []
     for row in found:
         run_id, job_id = row[0], row[1]
         job = compiled[job_id, row[2]]
         if isinstance(job, Exception):
-            unreadable.append(run_id)
+            unreadable.append((job_id, run_id))
         elif _too_late(job, row, now):
-            late.append(run_id)
-        elif row[7] and job_id in taken_alone:
-            continue
+            late.append((job_id, run_id))
+        elif row[7]:
+            alone.append((job, row))
         else:
-            taken_alone.add(job_id)
             claimed.append(_claimed(job, row))
-    if late:
-        _settle_late(e, c, [r for r in found if r[0] in set(late)], now)
-    if unreadable:
-        rows.settle_idle(
-            c, unreadable, (0,), now, state=10, reason="operator", text="its definition cannot be read"
+    if alone or late or unreadable:
+        locked = jobs.lock_free(c, {r[1] for _, r in alone} | {job_id for job_id, _ in (*late, *unreadable)})
+        started = _alone(
+            c, [one for one in alone if one[1][1] in locked], {i.job.job_id for i in claimed}, now
+        )
+        e.contended |= len(started) < len({row[1] for _, row in alone})
+        claimed += started
+        _end(
+            e,
+            c,
+            [pair for pair in late if pair[0] in locked],
+            now,
+            "skipped",
+            "late",
+            "it waited past its late limit",
+        )
+        _end(
+            e,
+            c,
+            [pair for pair in unreadable if pair[0] in locked],
+            now,
+            "cancelled",
+            "operator",
+            "its definition cannot be read",
         )
     if claimed:
         e.ledger.hot.take(c, [i.run_id for i in claimed], e.host_id, lease_end)
@@ -108,10 +128,35 @@ def _too_late(job: Compiled, row: list[Any], now: int) -> bool:
     return bool(limit) and row[4] == 0 and row[5] == 0 and now - row[9] > limit
 
 
-def _settle_late(e: Engine, c: Connection, found: list[list[Any]], now: int) -> None:
-    rows.settle_idle(
-        c, [r[0] for r in found], (0,), now, state=9, reason="late", text="it waited past its late limit"
-    )
+def _alone(
+    c: Connection, found: list[tuple[Compiled, list[Any]]], taken: set[int], now: int
+) -> list[Claimed]:
+    """Runs that start alone, one of each locked job of which nothing else lives.
+
+    The statement that found them looked as well, but two hosts may look at the same moment, each at another
+    run of the job; only whoever holds the job's lock knows.
+    """
+    if not found:
+        return []
+    taken |= rows.alive(c, {job.job_id for job, _ in found}, now)
+    claimed: list[Claimed] = []
+    for job, row in found:
+        if job.job_id not in taken:
+            taken.add(job.job_id)
+            claimed.append(_claimed(job, row))
+    return claimed
+
+
+def _end(
+    e: Engine, c: Connection, ended: list[tuple[int, int]], now: int, word: str, reason: str, text: str
+) -> None:
+    if not ended:
+        return
+    state = {"skipped": RunState.SKIPPED, "cancelled": RunState.CANCELLED}[word]
+    outcome = word if word == "cancelled" else None
+    ids = [run_id for _, run_id in ended]
+    rows.settle_idle(c, ids, (0,), now, state=state.value, reason=reason, text=text, outcome=outcome)
+    moves.ended_idle(e, c, ended, now)
 
 
 def _claimed(job: Compiled, row: list[Any]) -> Claimed:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from schedcore._engine import moves
 from schedcore._engine.state import Engine
 from schedcore._engine.toolbox import Compiled
-from schedcore._ledger import gating
+from schedcore._ledger import gating, jobs
 from schedcore.domain.clock import SECOND, from_us, text
 from schedcore.domain.errors import SchedcoreError
 from schedcore.domain.run import RunTrigger, run_key
@@ -59,6 +60,7 @@ class Gatekeeper:
         self._asked.add(row[0])
         if self._inline:
             self._answer(job, row)
+            self._engine.inbox.put(None)
         else:
             self._queue.put((job, row))
 
@@ -91,7 +93,10 @@ class Gatekeeper:
             with self._engine.ledger.write() as c:
                 now = self._engine.ledger.times.now(c)
                 again_at = now + job.policies.retry_delay * SECOND
-                gating.veto(c, row[0], now, why[:1000], again_at if passing else None, job.policies.gate_asks)
+                again = again_at if passing else None
+                jobs.lock_many(c, [job.job_id])
+                if gating.veto(c, row[0], now, why[:1000], again, job.policies.gate_asks):
+                    moves.ended_idle(self._engine, c, [(job.job_id, row[0])], now)
         except SchedcoreError as error:
             log.warning("run %d: a veto could not be written, it is asked again: %s", row[0], error)
         self._asked.discard(row[0])

@@ -27,6 +27,10 @@ class Guard:
     boot: int = 0
     waits: int = 0
 
+    def leapt(self, now: int, boot: int) -> bool:
+        """Has the clock stepped ahead since the last beat, further than is believed at once?"""
+        return self.now is not None and (now - self.now) - (boot - self.boot) > _AHEAD
+
 
 def look(guard: Guard, now: int, boot: int, *, beat: bool) -> tuple[Guard, Said]:
     """Compare two pairs of clocks; ``beat`` says that this look is a beat, which alone counts as agreeing."""

@@ -7,6 +7,7 @@ has no ``next_run_at``, so one index answers tick and wake-up.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -29,6 +30,7 @@ __all__ = [
     "BREAKER",
     "MOVES",
     "current",
+    "ended_idle",
     "finish_one_shot",
     "invalid",
     "move",
@@ -38,6 +40,7 @@ __all__ = [
     "pass_by",
     "pause",
     "pause_unreadable",
+    "probe_again",
     "resume",
     "retire",
     "trigger_of",
@@ -274,6 +277,31 @@ def finish_one_shot(ledger: Ledger, c: Connection, job_ids: list[int], now: int)
                 now,
                 action="done",
             )
+
+
+def ended_idle(e: Engine, c: Connection, ended: Sequence[tuple[int, int]], now: int) -> None:
+    """What follows when runs that nobody held have become final: listeners hear of it, one-shots are done, and
+    a breaker gets its next probe. ``ended`` are pairs of (job id, run id)."""
+    if not ended:
+        return
+    events.post(c, now, "run.final", ended)
+    ids = sorted({job_id for job_id, _ in ended})
+    finish_one_shot(e.ledger, c, ids, now)
+    for job_id in ids:
+        probe_again(e, c, job_id, now)
+
+
+def probe_again(e: Engine, c: Connection, job_id: int, now: int) -> None:
+    """A probe that told nothing leaves the breaker open for the next slot (A-11)."""
+    job = jobs.lock(c, job_id)
+    if job["state"] != "paused" or job["breaker_at"] is None or job["next_run_at"] is not None:
+        return
+    key = (job_id, job["definition"])
+    compiled = e.compiler.of([key], lambda keys: e.ledger.hot.definitions(c, keys))[key]
+    if isinstance(compiled, Exception) or compiled.trigger is None or not compiled.policies.breaker_cooldown:
+        return
+    again = max(now, job["breaker_at"] + compiled.policies.breaker_cooldown * SECOND - 1)
+    jobs.set_due(c, job_id, next_run_at=compiled.trigger.next(again))
 
 
 def _lives(c: Connection, job_id: int) -> bool:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Opened", "judged", "open_job", "open_lane", "plan_of"]
 
 log = logging.getLogger("schedcore.open")
+_NOTHING_ELSE = [None, 0, 0, 0, 0, None]
+"""slots_left, faults, running, waiting, queued, lost_until of a job about which there is nothing to decide."""
 _FAULTS = 3
 
 
@@ -56,12 +58,24 @@ def open_lane(
         return [], 0
     compiled = e.compiler.of(((r[0], r[4]) for r in due), lambda keys: e.ledger.hot.definitions(c, keys))
     out = Opened()
+    running, advanced = out.running, out.advanced
+    on_time = now - int(e.settings.beat * SECOND)
     for row in due:
-        job = compiled[row[0], row[4]]
+        key = (row[0], row[4])
+        job = compiled[key]
         if isinstance(job, Exception):
             pause_unreadable(e, c, row[0], row[4], job, now)
-        else:
-            _decide(e, c, out, job, row, lane, now, offered=offered, direct=fits and room > len(out.running))
+            continue
+        direct = fits and room > len(running)
+        if direct and job.swift and row[5:] == _NOTHING_ELSE and row[1] >= on_time:
+            following = job.next(row[1])
+            if (
+                following is None or following > now
+            ):  # the plain case, as _decide has it, at a tenth of the cost
+                running.append((job, (row[0], row[4], lane, row[1])))
+                advanced.append((row[0], following, row[1], None, 1))
+                continue
+        _decide(e, c, out, job, row, lane, now, offered=offered, direct=direct)
     return _write(e, c, out, now, lease_end), len(due)
 
 
@@ -99,6 +113,10 @@ def _decide(
         else:
             out.skipped.append(line)
     made = _slots(e, out, job, row, planned, lane, now, offered=offered, direct=direct)
+    if job.state == "paused" and not made and job.trigger is not None:
+        planned = replace(
+            planned, next_due=job.trigger.next(now)
+        )  # the probe could not run: the next slot tries
     out.advanced.append((job_id, planned.next_due, planned.last_slot, planned.left, made))
 
 
@@ -194,7 +212,7 @@ def _slots(
         else:
             if verdict == "replace":
                 out.replaced.append(job_id)
-            alone = 1 if verdict != "open" or several else 0
+            alone = 1 if verdict != "open" or several or (late and job.policies.overlap != "parallel") else 0
             if direct and job.plain and not alone and not late and not probe and start_at == slot:
                 out.running.append((job, (job_id, number, lane, slot)))
                 direct = False
@@ -219,9 +237,7 @@ def _slots(
                         probe or None,
                     )
                 )
-            made += 1
-            if not late:  # late runs wait apart, and count against nobody
-                live = Live(live.running, live.waiting_line + 1, live.lost)
+            made += 1  # what one plan opens does not count against itself: it runs one after another
     return made
 
 

@@ -468,8 +468,8 @@ def replace_live(ledger: Ledger, c: Connection, job_ids: Sequence[int], now: int
         for run in rows.listed(c, job_id=job_id, states=(_QUEUED, _RUNNING, _WAITING), limit=200):
             if run["state"] == _RUNNING:
                 rows.order_stop(c, run["id"], "replaced", "schedcore")
-            else:
-                _cancel_idle(c, run["id"], "replaced", now)
+            elif _cancel_idle(c, run["id"], "replaced", now):
+                events.post(c, now, "run.final", [(job_id, run["id"])])
     ledger.dialect.notify(c)
 
 
@@ -495,7 +495,7 @@ def cancel(e: Engine, c: Connection, run: dict[str, Any], actor: Actor, reason: 
         told = "stopping"
     events.record(c, run["job_id"], now, actor, "cancel", reason=reason, run_id=run["id"])
     if told == "cancelled":
-        moves.finish_one_shot(e.ledger, c, [run["job_id"]], now)
+        moves.ended_idle(e, c, [(run["job_id"], run["id"])], now)
     e.ledger.dialect.notify(c)
     return told
 

@@ -182,6 +182,8 @@ def _breaker(
         locked = jobs.lock(c, job.job_id)
         if locked["state"] == "paused" and locked["breaker_at"] is not None:
             moves.resume(e, c, locked, actor, "its probe succeeded", now)
+    elif finish.claimed.probe and decided.state is not RunState.QUEUED:
+        moves.probe_again(e, c, job.job_id, now)
 
 
 def _ending(finishes: Sequence[Finish]) -> set[int]:
@@ -194,8 +196,13 @@ def _ending(finishes: Sequence[Finish]) -> set[int]:
 
 
 def stale(e: Engine, c: Connection, finish: Finish, now: int) -> None:
-    """A late answer under an old fence: kept as an event, never merged, and it makes the end known (G6)."""
+    """A late answer under an old fence: kept as an event, never merged, and it makes the end known (G6).
+
+    What the ledger has taken already, by a commit that raised or from the spool, is no late answer.
+    """
     item = finish.claimed
+    if rows.has_end(c, item.run_id, item.attempt, item.fence, finish.finished_at):
+        return
     jobs.lock(c, item.job.job_id)
     text = f"{finish.outcome.kind}: {finish.outcome.reason or ''} {finish.outcome.text or ''}"[:1000]
     events.record(

@@ -233,7 +233,7 @@ class Ledger:
             raise LedgerBusy(f"no free connection to {self}: {error}") from error
 
     def _error(self, error: sa.exc.DBAPIError) -> Exception:
-        if isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError):
+        if isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError | sa.exc.DataError):
             return error if not str(error.orig).startswith("no such table") else self._absent()
         if self.dialect.is_busy(error):
             return LedgerBusy(f"{self} is held by another writer", hint="try again; see `schedcore doctor`")

@@ -6,7 +6,7 @@ an answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,8 +14,10 @@ import sqlalchemy as sa
 from schedcore._ledger.schema import attempts, hosts, jobs, places, runs, skipped
 
 __all__ = [
+    "alive",
     "answered",
     "attempts_of",
+    "claimed_at",
     "close_lost",
     "counts",
     "covered",
@@ -23,6 +25,7 @@ __all__ = [
     "end_known",
     "free_millisecond",
     "give_back",
+    "has_end",
     "last_latency",
     "last_of",
     "listed",
@@ -180,6 +183,19 @@ def attempts_of(c: sa.Connection, run_id: int) -> list[dict[str, Any]]:
     return [dict(r) for r in c.execute(query).mappings()]
 
 
+def claimed_at(c: sa.Connection, run_id: int) -> int | None:
+    """When the newest attempt of a run was claimed."""
+    query = sa.select(sa.func.max(attempts.c.claimed_at)).where(attempts.c.run_id == run_id)
+    return c.execute(query).scalar()
+
+
+def alive(c: sa.Connection, job_ids: Collection[int], now: int) -> set[int]:
+    """Those of these jobs of which a run lives that one that starts alone must wait for."""
+    waits = sa.and_(_QUEUED, runs.c.alone == 0, runs.c.start_at <= now)
+    lives = sa.or_(_RUNNING, waits, runs.c.lost_until > now)
+    return set(c.execute(sa.select(runs.c.job_id).where(runs.c.job_id.in_(job_ids), lives)).scalars())
+
+
 def order_stop(c: sa.Connection, run_id: int, reason: str, actor: str) -> bool:
     """Ask the holder of a running run to stop it; answers whether it was running."""
     query = sa.update(runs).where(runs.c.id == run_id, runs.c.state == sa.literal_column("1"))
@@ -223,18 +239,36 @@ def nearest_lease_end(c: sa.Connection, host_id: int) -> int | None:
 
 
 def close_lost(
-    c: sa.Connection, run_id: int, fence: int, now: int, values: Mapping[str, Any], attempt: Mapping[str, Any]
+    c: sa.Connection,
+    run_id: int,
+    fence: int,
+    now: int,
+    values: Mapping[str, Any],
+    attempt: Mapping[str, Any],
+    lease_end: int | None = None,
 ) -> bool:
-    """Take a run from its lost holder: the fence is raised, so a late answer is harmless (G6)."""
+    """Take a run from its lost holder: the fence is raised, so a late answer is harmless (G6).
+
+    With ``lease_end`` only if its lease still ends then, that is, if it was not renewed meanwhile.
+    """
     query = sa.update(runs).where(
         runs.c.id == run_id, runs.c.fence == fence, runs.c.state == sa.literal_column("1")
     )
+    if lease_end is not None:
+        query = query.where(runs.c.lease_end == lease_end)
     if not c.execute(query.values(fence=fence + 1, lease_end=None, **values)).rowcount:
         return False
     closing = sa.update(attempts).where(attempts.c.run_id == run_id, attempts.c.finished_at.is_(None))
     c.execute(closing.values(finished_at=now, **attempt))
     c.execute(sa.delete(places).where(places.c.run_id == run_id))
     return True
+
+
+def has_end(c: sa.Connection, run_id: int, number: int, fence: int, finished_at: int) -> bool:
+    """Is this very end of an attempt in the ledger?"""
+    mine = (attempts.c.run_id == run_id, attempts.c.number == number, attempts.c.fence == fence)
+    query = sa.select(attempts.c.run_id).where(*mine, attempts.c.finished_at == finished_at)
+    return c.execute(query).first() is not None
 
 
 def end_known(c: sa.Connection, run_id: int) -> bool:

@@ -144,9 +144,17 @@ class StandingHost:
             pass
 
     def stop(self) -> None:
-        """Stop in order."""
-        if not self.dead:
-            self.crew.stop(0)
+        """Stop in order: nothing more is claimed, and held work ends ``interrupted: shutdown``."""
+        if self.dead:
+            return
+        self.engine.draining = True
+        for run_id, item in list(self.held.items()):
+            item.stop.give("shutdown")
+            self.finish(run_id, Outcome("interrupted", "shutdown"))
+        if not self.engine.inbox.empty():
+            self.poll()
+        self.engine.running.clear()  # whatever the ledger did not take is not waited for
+        self.crew.stop(0)
 
     def die(self) -> None:
         """Die without a word: what is held stays held, in the ledger, until its lease is judged."""

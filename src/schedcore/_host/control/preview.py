@@ -116,14 +116,16 @@ def down(control: Control, text: str, down_from: str, up_at: str) -> dict[str, A
     last, left = _decided_until(compiled, trigger, row, since)
     runs: list[dict[str, Any]] = []
     skipped: list[Skip] = []
-    following = trigger.next(last)
+    following = None
     if row["state"] == "active":
         planned = opening.plan_of(compiled, last, row["anchor"], left, until)
         following = planned.next_slot
         runs, skipped = _outcome(control, compiled, planned, until)
-    elif row["state"] == "paused" and (skip := passed(trigger, last, until, _word(row), left=left)):
-        skipped = [skip]
-        following = trigger.next(until)
+    elif row["state"] == "paused":
+        skip = passed(trigger, last, until, _word(row), left=left)
+        skipped = [skip] if skip is not None else []
+        left = None if left is None else left - sum(s.count for s in skipped)
+        following = None if left == 0 else trigger.next(max(last, until))
     return {
         "v": 1,
         "key": row["key"],
@@ -165,18 +167,16 @@ def _outcome(
 ) -> tuple[list[dict[str, Any]], list[Skip]]:
     """The runs and skipped rows of a plan, as the tick writes them at ``until`` with no other run alive."""
     settings = control.engine.settings
-    live, skips = Live(), list(planned.skips)
+    skips = list(planned.skips)
     opened: list[tuple[int, int, int]] = []
     for slot in planned.open:
         start_at, late, verdict = opening.judged(
-            compiled, slot, live, until, settings.beat, several=len(planned.open) > 1
+            compiled, slot, Live(), until, settings.beat, several=len(planned.open) > 1
         )
         if verdict == "skip":
             skips.append(Skip(slot, slot, 1, "overlap"))
             continue
         opened.append((slot, start_at, late))
-        if not late:
-            live = Live(0, live.waiting_line + 1)
     apart = min(int(settings.catch_up_apart * SECOND), _APART // max(sum(o[2] for o in opened), 1))
     runs, waits = [], 0
     for slot, start_at, late in opened:

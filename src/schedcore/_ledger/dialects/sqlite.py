@@ -143,6 +143,12 @@ def make_engine(url: sa.URL) -> sa.Engine:
 
     @event.listens_for(engine, "connect")
     def _connect(dbapi: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+        try:
+            _keep(dbapi)
+        except sqlite3.Error as error:  # what a listener raises is not translated for us
+            raise sa.exc.DatabaseError("PRAGMA", None, error) from error
+
+    def _keep(dbapi: sqlite3.Connection) -> None:
         dbapi.isolation_level = None  # sqlite3 emits no BEGIN of its own
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             dbapi.execute("PRAGMA " + pragma)
