@@ -141,7 +141,9 @@ def drain(
         fill.jobs(1, n, slot)
     one, work = host(url, folder, **(settings or {}))
     one.start()
-    left = spare(slot)
+    if (left := spare(slot)) < 0:
+        one.stop(0)
+        return {"spare": left}
     with busy(wanted=neighbour):
         end, _ = emptied(one, n, slot)
     one.stop()
@@ -214,17 +216,19 @@ def drain_by_hosts(
                 stderr=subprocess.PIPE,
             )
         )
-    answers = []
+    answers: list[dict[str, Any]] = []
     for process in started:
         out, err = process.communicate(timeout=300)
         if process.returncode:
             raise Failed(err.decode()[-2000:])
         answers.append(orjson.loads(out.splitlines()[-1]))
+    if (left := min(answer["spare"] for answer in answers)) < 0:
+        return {"spare": left}
     checked(url, n, slot)
     claims = [answer["claims"] for answer in answers]
     if sum(claims) != n:
         raise Failed(f"{n} slots, {claims} executions")
-    took, left = max(answer["seconds"] for answer in answers), min(answer["spare"] for answer in answers)
+    took = max(answer["seconds"] for answer in answers)
     return {"n": n, "seconds": took, "claims": claims, "spare": left}
 
 
@@ -236,7 +240,9 @@ def one_of_many(
     Path(folder).mkdir(exist_ok=True)
     one, work = host(url, folder, name, **(settings or {}))
     one.start()
-    left = spare(slot)
+    if (left := spare(slot)) < 0:
+        one.stop(0)
+        return {"spare": left}
     counters = one._crew.engine.counters  # type: ignore[union-attr]
     settled, end = 0, slot
     while clock.wall() < max(end, slot) + _IDLE_S * SECOND:

@@ -28,7 +28,9 @@ def lateness(
         fill.jobs(1, n, slot, apart_us=SECOND // rate)
     one, _ = host(url, folder)
     one.start()
-    left = spare(slot)
+    if (left := spare(slot)) < 0:
+        one.stop(0)
+        return {"spare": left}
     with busy(wanted=neighbour):
         emptied(one, n, slot)
     one.stop()
@@ -63,7 +65,9 @@ def burst(url: str, folder: str, lead: float, *, n: int) -> dict[str, Any]:
         fill.jobs(n + 2, n + 2, later, groups=["apart"])
     one, _ = host(url, folder, groups={"apart": 1})
     one.start()
-    left = spare(slot)
+    if (left := spare(slot)) < 0:
+        one.stop(0)
+        return {"spare": left}
     time.sleep(max(0.0, left - 0.05))
     gc.collect()
     before = resident()
