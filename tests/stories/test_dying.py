@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.stories.conftest import Stage
 
 from schedcore.testing import DyingLedger, HostDied, ManualClock, Player, StandingHost
+from tests.stories.conftest import Stage
 
 
 @pytest.fixture(autouse=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.stories.conftest import Stage
 
 from schedcore.domain.errors import Conflict
 from schedcore.spec import Outcome, failed
 from schedcore.testing import ManualClock, StandingHost
+from tests.stories.conftest import Stage
 
 
 def held(stage: Stage, clock: ManualClock, key: str = "slow", **policies: object) -> tuple[StandingHost, int]:
@@ -286,7 +286,7 @@ def test_fault_R19_no_second_start_while_the_end_of_the_first_is_unknown(
     a.poll()
     wait(clock, 120, b)
 
-    assert [run["attempts"] for run in b.runs(job)][0] == 2
+    assert next(run["attempts"] for run in b.runs(job)) == 2
     assert len(a.held) + len(b.held) == 1
 
 

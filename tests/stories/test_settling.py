@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from typing import Any
 
 import pytest
-from tests.stories.conftest import Stage
 
 from schedcore.spec import Outcome, RunContext, Veto, blocked, failed, findings, no_op, ok
 from schedcore.testing import Doorkeeper, ManualClock, Player, noop
+from tests.stories.conftest import Stage
 
 
 def minutes(host: Any, clock: ManualClock, n: int) -> None:
@@ -64,7 +65,7 @@ def test_doubling_waits_twice_as_long_each_time(stage: Stage, clock: ManualClock
     minutes(host, clock, 8)
 
     claimed = [a["claimed_at"] // 60_000_000 for a in host.attempts(host.runs(job)[0]["id"])]
-    assert [b - a for a, b in zip(claimed, claimed[1:], strict=False)] == [1, 2, 4]
+    assert [b - a for a, b in itertools.pairwise(claimed)] == [1, 2, 4]
 
 
 @pytest.mark.parametrize(
