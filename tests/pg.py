@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import quote, urlsplit, urlunsplit
 
 ENV = "SCHEDCORE_TEST_DATABASE_URL"
@@ -59,6 +60,45 @@ def server() -> Iterator[str]:
         finally:
             process.send_signal(signal.SIGQUIT)
             process.wait()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Restartable:
+    """A server of one's own that is stopped at once, as ``pg_ctl -m immediate`` does, and started again.
+
+    It keeps what it has acknowledged, as long as the machine itself does not fall over.
+    """
+
+    KEEPS: ClassVar = {"synchronous_commit": "on"}
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        prefix, user = _as_no_root(folder)
+        self._how = (_binaries(prefix, user), folder, prefix, user)
+        self._process = _start(*self._how, **self.KEEPS)
+        self.url = f"postgresql+psycopg://schedcore@/postgres?host={quote(str(folder), safe='')}"
+
+    def stop(self) -> None:
+        """Stop it without any care."""
+        self._process.send_signal(signal.SIGQUIT)
+        self._process.wait()
+
+    def start(self) -> None:
+        """Start it on the data it left."""
+        self._process = _serve(*self._how, **self.KEEPS)
+
+
+@contextmanager
+def restartable() -> Iterator[Restartable]:
+    """A server for tests that restart it."""
+    folder = Path(tempfile.mkdtemp(prefix=f"schedcore-pg-{os.getpid()}-", dir=_memory()))
+    try:
+        made = Restartable(folder)
+        try:
+            yield made
+        finally:
+            made.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -132,8 +172,10 @@ def _works(command: list[str], user: int | None = None) -> bool:
     return done.returncode == 0
 
 
-def _start(binaries: Path, folder: Path, prefix: list[str], user: int | None) -> subprocess.Popen[bytes]:
-    data, log = folder / "data", folder / "log"
+def _start(
+    binaries: Path, folder: Path, prefix: list[str], user: int | None, **more: str
+) -> subprocess.Popen[bytes]:
+    data = folder / "data"
     env = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     env |= {"LC_ALL": "C", "TZ": "UTC"}
     initdb = [str(binaries / "initdb"), "-D", str(data), "-U", "schedcore", "-A", "trust", "-E", "UTF8"]
@@ -143,10 +185,23 @@ def _start(binaries: Path, folder: Path, prefix: list[str], user: int | None) ->
     )  # fmt: skip
     if made.returncode:
         raise NoServer(f"initdb failed: {made.stderr.strip()[-2000:]}")
+    return _serve(binaries, folder, prefix, user, **more)
+
+
+def _serve(
+    binaries: Path, folder: Path, prefix: list[str], user: int | None, **more: str
+) -> subprocess.Popen[bytes]:
+    """Start a server on data that is there."""
+    data, log = folder / "data", folder / "log"
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    env |= {"LC_ALL": "C", "TZ": "UTC"}
+    (data / "postmaster.pid").unlink(
+        missing_ok=True
+    )  # of one that was killed: its last line still says ready
     tied = TIED if _works([*TIED, "true"]) else []
     serve = [str(binaries / "postgres"), "-D", str(data), "-k", str(folder)]
-    options = [f"--{name}={value}" for name, value in OPTIONS.items()]
-    with log.open("wb") as out:
+    options = [f"--{name}={value}" for name, value in {**OPTIONS, **more}.items()]
+    with log.open("ab") as out:
         process = subprocess.Popen(
             [*prefix, *tied, *serve, *options],
             user=user, group=user, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,

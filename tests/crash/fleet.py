@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
 
 from schedcore._ledger import events
 from schedcore._ledger import runs as run_rows
+from schedcore._ledger.schema import runs
+from schedcore.domain.errors import LedgerError
 from schedcore.domain.run import RunState
 from schedcore.testing import HostProcess, Told, read_record, unstarted_host, until
 
+T = TypeVar("T")
 FINAL = ("succeeded", "no_op", "findings", "failed", "blocked", "interrupted", "skipped", "cancelled")
 
 
@@ -75,10 +82,20 @@ class Fleet:
         told = self.hand.control().apply(declared, source="test")
         assert not told["rejects"], told["rejects"]
 
+    def read(self, ask: Callable[[Any], T]) -> T:
+        """Read from the ledger; a connection that a restart has cut is no answer."""
+        for _ in range(20):
+            try:
+                with self.hand.ledger.read() as c:
+                    return ask(c)
+            except LedgerError:
+                time.sleep(0.02)
+        with self.hand.ledger.read() as c:
+            return ask(c)
+
     def runs(self, key: str | None = None) -> list[dict[str, Any]]:
         """Runs, oldest slot first, with ``word`` for their state and their ``lines`` of attempts."""
-        with self.hand.ledger.read() as c:
-            found = run_rows.listed(c, limit=100_000)
+        found = self.read(lambda c: run_rows.listed(c, limit=100_000))
         for run in found:
             run["word"] = RunState(run["state"]).word
         return sorted(
@@ -91,13 +108,31 @@ class Fleet:
 
     def attempts(self, run_id: int) -> list[dict[str, Any]]:
         """The attempts of a run."""
-        with self.hand.ledger.read() as c:
-            return run_rows.attempts_of(c, run_id)
+        return self.read(lambda c: run_rows.attempts_of(c, run_id))
+
+    def lost(self) -> list[str | None]:
+        """How the first attempt of each run ended, so far as it has."""
+        first = [self.attempts(run["id"])[0] for run in self.runs()]
+        return [attempt["reason"] for attempt in first]
 
     def actions(self, action: str) -> list[dict[str, Any]]:
         """Events of that kind."""
-        with self.hand.ledger.read() as c:
-            return [e for e in events.tail(c, limit=100_000) if e["action"] == action]
+        return [e for e in self.read(lambda c: events.tail(c, limit=100_000)) if e["action"] == action]
+
+    def pause(self, host: HostProcess) -> None:
+        """Stop a host outside of any writing transaction: within one it would stop all others too (2.5)."""
+        host.pause()
+        path = self.hand.ledger.path
+        while path is not None and not _free(path):
+            host.go_on()
+            time.sleep(0.005)
+            host.pause()
+
+    def hurry(self) -> bool:
+        """A further attempt that waits for its time is due now; answers whether there was one."""
+        with self.hand.ledger.write() as c:
+            again = sa.update(runs).where(runs.c.state == 0, runs.c.next_attempt_at.is_not(None))
+            return bool(c.execute(again.values(next_attempt_at=None, start_at=runs.c.scheduled_for)).rowcount)
 
     def record(self, *what: str) -> list[dict[str, Any]]:
         """Lines of the outside record."""
@@ -113,6 +148,26 @@ class Fleet:
         return "\n".join(host.log() for host in self.hosts)
 
 
+class Fleets:
+    """Makes fleets by name, each on a fresh ledger of its own."""
+
+    def __init__(self, database: str, make: Callable[[str], Fleet]) -> None:
+        self.database, self._make = database, make
+
+    def __call__(self, name: str) -> Fleet:
+        """One more fleet."""
+        return self._make(name)
+
+
+def _free(path: Path) -> bool:
+    with closing(sqlite3.connect(path, timeout=0.1)) as c:
+        try:
+            c.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return False
+    return True
+
+
 def ahead(seconds: float) -> str:
     """An instant of the wall clock that far ahead, in whole milliseconds."""
     return f"{(datetime.now(UTC) + timedelta(seconds=seconds)):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
@@ -123,4 +178,4 @@ def no_lock_error(logs: str) -> bool:
     return not any(word in logs.lower() for word in ("locked", "busy", "held by another", "deadlock"))
 
 
-__all__ = ["FINAL", "Fleet", "ahead", "no_lock_error", "time"]
+__all__ = ["FINAL", "Fleet", "Fleets", "ahead", "no_lock_error"]

@@ -21,7 +21,7 @@ def slots_once(fleet: Fleet, keys: list[str]) -> None:
 
 
 def test_report_s10_r01_r02_200_due_slots_on_several_hosts_are_exactly_200_runs(fleet: Fleet) -> None:
-    fleet.together(*HOSTS[fleet.hand.ledger.url.get_backend_name()], beat=1)
+    fleet.together(*HOSTS[fleet.hand.ledger.url.get_backend_name()], beat=1, lease=30)
     keys = [f"job-{n:03}" for n in range(200)]
 
     fleet.add_many(keys, at=ahead(2.0))
@@ -34,7 +34,7 @@ def test_200_slots_that_came_due_while_no_host_lived_are_200_runs(fleet: Fleet) 
     fleet.add_many(keys, at=ahead(0.3))
     assert until(lambda: ahead(0) > fleet.hand.control().show("job-000")["next_run_at"])
 
-    fleet.together(*HOSTS[fleet.hand.ledger.url.get_backend_name()], beat=60)
+    fleet.together(*HOSTS[fleet.hand.ledger.url.get_backend_name()], beat=60, lease=60)
 
     slots_once(fleet, keys)
 

@@ -6,9 +6,12 @@ import re
 
 import pytest
 
+from schedcore._engine.toolbox import Toolbox
+from schedcore._ledger import events
 from schedcore._ledger.ledger import CommitUnknown
 from schedcore.domain.errors import Conflict, LedgerError, NotFound, Refused
 from schedcore.domain.outcome import failed
+from schedcore.testing import noop
 
 
 def test_a_job_paused_for_three_days_counts_them_in_one_row_and_runs_none(world, control):
@@ -142,6 +145,7 @@ def _forbidden(control, world, move):
         world.write('update {s}definitions set policies=\'{{"overlap":"often"}}\'')
         world.clock.set("2026-06-01T09:01:00+00:00")
         world.host().beat()
+        assert control.show("backup")["state_reason"].startswith("invalid:")
         return lambda: control.resume("backup")
     raise AssertionError(move)
 
@@ -426,18 +430,24 @@ def test_a_host_is_drained_by_name_or_number(world, control, daily):
 
 
 def _commits(world, monkeypatch, *, really: bool, times: int = 1):
-    """Commits raise; ``really`` says whether they happen all the same."""
+    """Commits of orders raise; ``really`` says whether they happen all the same."""
     dialect = world.ledger.engine.dialect
-    original, left = dialect.do_commit, [times]
+    original, guard, left, armed = dialect.do_commit, events.guard, [times], [False]
+
+    def arm(c, token):
+        armed[0] = left[0] > 0
+        guard(c, token)
 
     def commit(connection):
-        if not left[0]:
+        if not armed[0]:
             return original(connection)
         left[0] -= 1
+        armed[0] = False
         (original if really else dialect.do_rollback)(connection)
         raise dialect.loaded_dbapi.OperationalError("connection lost")
 
     monkeypatch.setattr(dialect, "do_commit", commit)
+    monkeypatch.setattr(events, "guard", arm)
 
 
 @pytest.mark.parametrize("really", [True, False])
@@ -483,3 +493,65 @@ def test_waiting_ends_with_the_run_or_with_the_time(world, control, daily):
     assert control.wait(told["run"], 5)["final"] is False
     host.beat()
     assert control.wait(told["run"], 5)["state"] == "succeeded"
+
+
+def test_a_one_shot_that_came_too_late_is_done(world, control):
+    host = world.host()
+    control.add({"key": "once", "kind": "noop", "at": "2026-06-01T09:00:00Z", "late_limit": "10m"})
+    world.clock.set("2026-06-01T12:00:00+00:00")
+
+    host.beat()
+
+    assert (control.show("once")["state"], control.runs()) == ("done", [])
+    assert control.why("once", "2026-06-01T09:00:00Z")["reason"] == "late"
+
+
+def test_a_one_shot_whose_instant_went_by_paused_is_done_at_the_resume(world, control):
+    control.add({"key": "once", "kind": "noop", "at": "2026-06-01T09:00:00Z"})
+    control.pause("once", reason="holiday")
+    world.clock.set("2026-06-01T12:00:00+00:00")
+
+    told = control.resume("once")
+
+    assert (told["state"], told["passed"]) == ("done", 1)
+
+
+def test_a_trigger_that_raised_once_keeps_to_its_grid(world):
+    raises = [False]
+
+    class Hourly:
+        def next(self, after_us):
+            if raises[0]:
+                raise RuntimeError("no data today")
+            hour = 3_600_000_000
+            return (after_us // hour + 1) * hour
+
+    kinds = {"hourly": lambda text, zone: Hourly()}
+    tools = Toolbox(executors={"noop": ("test", noop())}, triggers=kinds)
+    control = world.control(toolbox=tools)
+    host = world.host(triggers=kinds)
+    control.add({"key": "tick", "kind": "noop", "trigger": {"kind": "hourly", "text": "x"}})
+    world.clock.set("2026-06-01T09:00:00+00:00")
+    raises[0] = True
+    host.beat()
+    raises[0] = False
+
+    world.clock.advance(61)
+    host.beat()
+
+    assert [run["scheduled_for"] for run in control.runs()] == ["2026-06-01T09:00:00.000Z"]
+    assert control.show("tick")["next_run_at"] == "2026-06-01T10:00:00.000Z"
+
+
+def test_a_trigger_edited_while_paused_counts_what_went_by_under_the_old_one(world, control, daily):
+    control.add(daily())
+    control.pause("backup", reason="holiday")
+    world.clock.advance(days=2)
+    control.edit("backup", {"cron": "0 7 * * *"})
+    world.clock.advance(days=1)
+
+    told = control.resume("backup")
+
+    assert told["passed"] == 1
+    assert world.rows("select definition, slots from {s}skipped order by id") == [(2, 2), (3, 1)]
+    assert told["next_run_at"] == "2026-06-05T07:00:00.000Z"

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.stories.conftest import Stage
 
 from schedcore.spec import Veto
 from schedcore.testing import Doorkeeper, DyingLedger, Ear, ManualClock, StandingHost
+from tests.stories.conftest import Stage
 
 
 def test_a_veto_that_passes_is_asked_again_and_uses_no_attempt(stage: Stage, clock: ManualClock) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
-from tests.stories.conftest import Stage
 
 from schedcore._ledger.schema import jobs
 from schedcore.domain.errors import Conflict, Refused
@@ -17,6 +16,7 @@ from schedcore.testing import (
     StandingHost,
     open_ledger,
 )
+from tests.stories.conftest import Stage
 
 
 def lost(host: StandingHost, clock: ManualClock) -> None:

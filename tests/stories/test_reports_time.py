@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
-from tests.stories.conftest import Stage
 
 from schedcore._ledger import events
 from schedcore.domain.clock import DAY, text
 from schedcore.testing import ManualClock, StandingHost
+from tests.stories.conftest import Stage
 
 MINUTE = 60
 
@@ -369,4 +371,4 @@ def test_report_R44_slow_runs_move_no_slot(stage: Stage, clock: ManualClock) -> 
 
     slots = [run["scheduled_for"] for run in host.runs(job)]
     assert len(slots) == 97
-    assert {b - a for a, b in zip(slots, slots[1:], strict=False)} == {DAY // 96}
+    assert {b - a for a, b in itertools.pairwise(slots)} == {DAY // 96}

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from schedcore._cli.front import color_of
 from schedcore.domain.errors import SchedcoreError
 from schedcore.domain.lines import escape
 
@@ -31,18 +32,20 @@ def report(error: BaseException, given: Sequence[str]) -> int:
         return _reader_gone()
     code, told = _told(error)
     told["message"] = told["message"] or type(error).__name__
-    if "--json" in _options(given):
+    options = _options(given)
+    if "--json" in options:
         _write(json.dumps({"error": told}))
         return code
+    color = _color(options)
     if isinstance(error, click.UsageError) and error.ctx is not None:
-        _write(error.ctx.get_usage())
+        _write(error.ctx.get_usage(), color)
     where = f"{told['field']}: " if told["field"] else ""
-    _write(click.style("error: ", fg="red", bold=True) + escape(f"{where}{told['message']}"))
+    _write(click.style("error: ", fg="red", bold=True) + escape(f"{where}{told['message']}"), color)
     if told["hint"]:
         _write("  hint: " + escape(str(told["hint"])))
     if isinstance(error, click.UsageError) and error.ctx is not None and not told["hint"]:
         _write(f"  hint: {error.ctx.command_path} --help")
-    if {"-v", "-vv", "--verbose"} & set(_options(given)):
+    if {"-v", "-vv", "--verbose"} & set(options):
         import traceback
 
         _write("".join(traceback.format_exception(error)).rstrip())
@@ -79,8 +82,17 @@ def _options(given: Sequence[str]) -> Sequence[str]:
     return given[: given.index("--")] if "--" in given else given
 
 
-def _write(text: str) -> None:
-    click.echo(text, err=True)
+def _color(options: Sequence[str]) -> bool | None:
+    """The context is gone by now, so what was asked for is looked up again."""
+    asked = "auto"
+    for at, option in enumerate(options):
+        if option.startswith("--color"):
+            asked = option.partition("=")[2] or "".join(options[at + 1 : at + 2])
+    return color_of(asked, os.environ)
+
+
+def _write(text: str, color: bool | None = None) -> None:
+    click.echo(text, err=True, color=color)
 
 
 def _reader_gone() -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from schedcore._host.control import Control
     from schedcore._host.settings import Settings
 
-__all__ = ["Front", "shared_options"]
+__all__ = ["Front", "color_of", "shared_options"]
 
 
 @dataclass
@@ -83,10 +83,10 @@ def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     name = param.name.removeprefix("shared_") if param.name else ""
     setattr(front, name, value)
     if name == "color":
-        ctx.find_root().color = ctx.color = _color(value, os.environ)
+        ctx.find_root().color = ctx.color = color_of(value, os.environ)
 
 
-def _color(asked: str, env: Mapping[str, str]) -> bool | None:
+def color_of(asked: str, env: Mapping[str, str]) -> bool | None:
     """May output be coloured: yes, no, or only on a terminal."""
     if asked != "auto":
         return asked == "always"

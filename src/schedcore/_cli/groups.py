@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import click
 
 from schedcore._cli import plugged
 from schedcore._cli.command import Command
+from schedcore._cli.front import color_of
 from schedcore._cli.table import GROUPS, SECTIONS, children
 
 if TYPE_CHECKING:
@@ -68,6 +70,10 @@ class Top(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return super().get_command(ctx, cmd_name) or plugged.command(cmd_name)
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        extra.setdefault("color", color_of("auto", os.environ))
+        return super().make_context(*args, **extra)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(len(path) for lines in SECTIONS.values() for path in lines)

@@ -17,19 +17,17 @@ _PATIENCE_S = 0.15
 
 def complete_job(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Keys that begin like this; none where the ledger does not answer within 150 ms."""
-    front = Front.of(ctx)
     found: list[str] = []
+    try:
+        with redirect_stderr(StringIO()):
+            from schedcore._host import completing
 
-    def look() -> None:
-        try:
-            from schedcore._host.completing import job_keys
-
-            with redirect_stderr(StringIO()):
-                found.extend(job_keys(front.settings(), incomplete))
-        except Exception:  # whatever it is, a shell that completes must not hear of it
-            return
-
-    thread = Thread(target=look, daemon=True)
-    thread.start()
-    thread.join(_PATIENCE_S)
+            settings = Front.of(ctx).settings()
+            thread = Thread(
+                target=lambda: found.extend(completing.job_keys(settings, incomplete)), daemon=True
+            )
+            thread.start()
+            thread.join(_PATIENCE_S)
+    except Exception:  # whatever it is, a shell that completes must not hear of it
+        return []
     return list(found)

@@ -91,7 +91,8 @@ class Onlooker:
             answer.emit(event)
             return
         at, slot = parse_text(event["at"]), parse_text(event["scheduled_for"])
-        state = {"planned": "planned", "started": "running"}.get(event["what"]) or str(event["state"])
+        state = {"planned": "planned", "started": "running"}.get(event["what"])
+        state = state or str(event["outcome"] if event.get("again_at") else event["state"])
         when = f"slot {self._clock(slot, at)}"
         parts = [self._clock(at), answer.colored(state.ljust(11)), escape(event["job"]).ljust(16), when]
         parts += [part for part in self._more(event, at) if part]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from schedcore._cli import answer, times
 from schedcore._cli.ending import BAD, warn
 from schedcore._cli.front import Front
-from schedcore.domain.clock import parse_text
+from schedcore.domain.clock import SECOND, parse_text
 
 __all__ = [
     "GOOD",
+    "both",
     "changes",
     "code_of",
     "done",
@@ -22,6 +24,8 @@ __all__ = [
     "slots",
     "warnings",
 ]
+
+_FRACTION = re.compile(r"\.[0-9]+(?=[+-])")
 
 GOOD = frozenset({"succeeded", "no_op"})
 """The states that a waiting command takes for a good end."""
@@ -38,9 +42,18 @@ def local(front: Front, found: Mapping[str, Any], name: str, zone: str | None = 
     if at is None:
         return None
     if front.tz or zone:
-        return times.there(at, front.tz or zone or "UTC")
-    given = found.get(f"{name}_local")
-    return str(given).partition(" ")[0].replace("T", " ") if given else times.there(at, "UTC")
+        return times.there(at // SECOND * SECOND, front.tz or zone or "UTC")
+    given = str(found.get(f"{name}_local") or "").partition(" ")[0]
+    return _FRACTION.sub("", given.replace("T", " ")) if given else times.there(at, "UTC")
+
+
+def both(front: Front, found: Mapping[str, Any], name: str) -> str | None:
+    """The instant ``name`` of an answer in UTC, and beside it on the clock of ``--tz`` or of the job's zone."""
+    given = str(found.get(f"{name}_local") or "")
+    if front.tz or not given:
+        return times.beside(instant(found.get(name)), front.tz or "UTC")
+    zone = given.partition(" ")[2]
+    return times.beside(instant(found.get(name)), zone or "UTC")
 
 
 def done(front: Front, found: Mapping[str, Any], sentence: str) -> None:

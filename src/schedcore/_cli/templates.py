@@ -21,6 +21,9 @@ CONFIG = """\
 # How many runs at once on this host.
 # workers = 4
 
+# More files that declare jobs.
+# job_files = ["jobs.d"]
+
 # Policies of jobs that say nothing themselves.
 # [policies]
 # attempts = 3
@@ -29,9 +32,6 @@ CONFIG = """\
 # Where secrets are; never their values.
 # [secrets]
 # API_TOKEN = {env = "API_TOKEN"}
-
-# More files that declare jobs.
-# job_files = ["jobs.d"]
 
 # A job: what runs, and when. `schedcore serve` takes changes of this file while it runs;
 # `schedcore apply` takes them at once.

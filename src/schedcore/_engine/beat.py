@@ -21,10 +21,11 @@ from schedcore._ledger.ledger import CommitUnknown
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
 
-__all__ = ["Turn", "peek", "turn"]
+__all__ = ["Turn", "Unknown", "peek", "read_back", "recall", "turn"]
 
 log = logging.getLogger("schedcore.beat")
 _LEAVE_DUE_US = 1_000_000
+_AGAIN_US = 50_000
 
 
 @dataclass(slots=True)
@@ -39,6 +40,20 @@ class Turn:
     leapt: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A turn whose commit raised and could not be read back yet."""
+
+    number: int
+    turn: Turn
+    finishes: tuple[Finish, ...]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many claims and how many ends it holds."""
+        return len(self.turn.claimed), len(self.finishes)
+
+
 def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) -> Turn:
     """One transaction. Raises what the ledger raises; :class:`settling.FenceLost` means: settle one by one."""
     done = Turn()
@@ -47,39 +62,58 @@ def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) 
     e.leaving = len(finishes)
     try:
         with e.ledger.write(c):
-            done.now = e.ledger.times.now(c)
+            done.now, lease_now = e.ledger.times.both(c)
             e.sample(done.now)
             if finishes:
                 settling.settle_batch(e, c, finishes, done.now)
             done.leapt = e.guard.leapt(done.now, e.clocks.boot())
             if claims and not done.leapt:
-                _open_and_claim(e, c, done)
+                _open_and_claim(e, c, done, lease_now + e.lease_us)
             hosts.wrote(c, e.host_id, number)
     except CommitUnknown as error:
         e.counters.commit_unknown += 1
         log.warning("%s; reading back", error)
-        if not committed(e, number):
+        e.unknown = Unknown(number, done, tuple(finishes))
+        if read_back(e) is None:
             raise
     finally:
         e.leaving = 0
-    for item in done.claimed:
-        e.running[item.run_id] = item
-    e.counters.claimed += len(done.claimed)
+    _take_over(e, done)
     return done
 
 
-def committed(e: Engine, number: int) -> bool:
-    """Read back whether the host's write with this number is in the ledger."""
+def _take_over(e: Engine, done: Turn) -> None:
+    for item in done.claimed:
+        e.running[item.run_id] = item
+    e.counters.claimed += len(done.claimed)
+
+
+def read_back(e: Engine) -> Unknown | None:
+    """Ask the ledger whether the turn whose commit is unknown is there; answers it if it is, ``None`` if not.
+
+    Raises what the ledger raises: it is still unknown then, and asked again before anything else (G5).
+    """
+    unknown = e.unknown
     with e.ledger.write() as c:
-        return hosts.wrote(c, e.host_id) >= number
+        there = bool(hosts.wrote(c, e.host_id) >= unknown.number)
+    e.unknown = None
+    return unknown if there else None
+
+
+def recall(e: Engine) -> Unknown | None:
+    """:func:`read_back` for a turn that has raised long ago; what it had claimed is this host's to do."""
+    unknown = read_back(e)
+    if unknown is not None:
+        log.warning("a commit that raised is in the ledger: %d claims, %d ends", *unknown.size)
+        _take_over(e, unknown.turn)
+    return unknown
 
 
 def peek(e: Engine, c: Connection) -> tuple[bool, int | None]:
     """Is there anything to open or claim now, and if not, when? A read that stops no writer."""
     with e.ledger.read(c) as view:
         now = e.ledger.times.now(view)
-        due = e.ledger.hot.heads(view, "due")
-        queued = e.ledger.hot.heads(view, "queued")
+        due, queued = e.ledger.hot.all_heads(view)
         asks = gating.nearest_ask(view) if e.toolbox.gates else None
     times = [head for _, head in due] + [t for _, present, late in queued for t in (present, late)] + [asks]
     known = [t for t in times if t is not None]
@@ -88,13 +122,12 @@ def peek(e: Engine, c: Connection) -> tuple[bool, int | None]:
     return min(known) <= now, min(known)
 
 
-def _open_and_claim(e: Engine, c: Connection, done: Turn) -> None:
+def _open_and_claim(e: Engine, c: Connection, done: Turn, lease_end: int) -> None:
     now = done.now
-    lease_end = e.ledger.times.lease(c) + e.lease_us
     hot = e.ledger.hot
     if e.toolbox.gates:
         gating.ask_again(c, now)
-    due, queued = hot.heads(c, "due"), hot.heads(c, "queued")
+    due, queued = hot.all_heads(c)
     lanes = _lanes(e, c, [head[0] for head in (*due, *queued)])
     wanted = {name for needs in lanes.values() if e.fits(needs) for name in needs.groups}
     e.places = groups.free(c, sorted(wanted), now)  # all of them at once, locked in name order
@@ -122,7 +155,12 @@ def _open_and_claim(e: Engine, c: Connection, done: Turn) -> None:
     if opened_queued:
         queued = _claim_opened(e, c, done, lanes, lease_end)
     _claim_late(e, c, done, queued, lanes, lease_end)
-    done.next_at = _nearest(e, c, now, due, queued, changed=bool(claimed) or opened_queued)
+    soon = all(e.ahead(kind) for kind in {i.job.kind for i in claimed})  # their ends wake the loop in no time
+    if e.contended:  # the other host lets go within milliseconds, and tells nobody
+        e.contended = False
+        done.next_at = now + _AGAIN_US
+        return
+    done.next_at = _nearest(e, c, now, due, queued, changed=opened_queued or bool(claimed and not soon))
 
 
 def _served(e: Engine, done: Turn, lane: int, got: list[Claimed]) -> None:
@@ -185,7 +223,7 @@ def _nearest(
     e: Engine, c: Connection, now: int, due: list[list[int]], queued: list[list[int | None]], *, changed: bool
 ) -> int | None:
     if changed:
-        due, queued = e.ledger.hot.heads(c, "due"), e.ledger.hot.heads(c, "queued")
+        due, queued = e.ledger.hot.all_heads(c)
     times = [head for _, head in due] + [present for _, present, _ in queued]
     ahead = [t for t in times if t is not None and t > now]
     starts = [max(late, e.pace.next_at) for _, _, late in queued if late is not None]

@@ -91,9 +91,11 @@ def take(
             claimed.append(_claimed(job, row))
     if alone or late or unreadable:
         locked = jobs.lock_free(c, {r[1] for _, r in alone} | {job_id for job_id, _ in (*late, *unreadable)})
-        claimed += _alone(
+        started = _alone(
             c, [one for one in alone if one[1][1] in locked], {i.job.job_id for i in claimed}, now
         )
+        e.contended |= len(started) < len({row[1] for _, row in alone})
+        claimed += started
         _end(
             e,
             c,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from schedcore._engine.pool import Pool
 from schedcore._engine.spool import Spool
 from schedcore._engine.state import Claimed, Engine, Finish
 from schedcore._engine.taking_in import take_in
-from schedcore._engine.work import STOPPED
+from schedcore._engine.work import stopped
 from schedcore._ledger import events, holds, hosts
 from schedcore._ledger import runs as rows
 from schedcore._ledger.events import LEDGER, Actor
@@ -52,7 +52,7 @@ class Loop:
         pool: Pool,
         spool: Spool,
         gates: Gatekeeper,
-        tell: Callable[[str, dict[str, Any]], None] = lambda what, about: None,
+        tell: Callable[[str, dict[str, Any]], None] | None = None,
     ) -> None:
         self.engine = engine
         self.pool = pool
@@ -60,6 +60,7 @@ class Loop:
         self.gates = gates
         self.tell = tell
         self.beaten: Callable[[], None] = lambda: None
+        self.settled: Callable[[], None] = lambda: None
         engine.gates = gates
         self._connection: Connection | None = None
         self._unsettled: list[Finish] = []
@@ -77,9 +78,10 @@ class Loop:
     # -- the thread ---------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start the thread."""
+        """Start the thread, and the one beside it that keeps the limits when a call to the ledger hangs."""
         self.thread = threading.Thread(target=self.run, name="schedcore-loop", daemon=True)
         self.thread.start()
+        threading.Thread(target=self._ward, name="schedcore-ward", daemon=True).start()
 
     def wake(self) -> None:
         """Something may be due; from any thread."""
@@ -96,18 +98,37 @@ class Loop:
         """Repeat turns until closed."""
         while not self._closing.is_set():
             try:
-                woken = self._sleep()
-                self.turn_once(woken)
-                self._down_waits = 0
-            except LedgerError as error:
-                self._closing.wait(self.ledger_fault(error))
+                self._turn_or_wait()
             except Exception as error:  # the loop lives; the fault is named and counted
                 self.engine.counters.loop_faults += 1
                 self.engine.counters.last_fault = f"{type(error).__name__}: {error}"[:500]
                 log.exception("a turn failed; the next one follows")
                 self._drop_connection()
-                self._closing.wait(1.0)
+                self._wait_out(1.0)
         self._drop_connection()
+        self._keep_the_rest()
+
+    def _turn_or_wait(self) -> None:
+        try:
+            self.turn_once(self._sleep())
+            self._down_waits = 0
+        except LedgerError as error:
+            self._wait_out(self.ledger_fault(error))
+
+    def _keep_the_rest(self) -> None:
+        """What ended and is not in the ledger is spooled: nobody will turn again."""
+        before = -1
+        while len(self._unsettled) != before:
+            before = len(self._unsettled)
+            self._drain(before + self.engine.settings.batch)
+        for finish in self._unsettled:
+            self.spool.keep(finish)
+
+    def _ward(self) -> None:
+        """Give the orders that must not wait for the ledger: limits, and what is cut off."""
+        every = min(1.0, self.engine.settings.lease / 15)
+        while not self._closing.wait(every):
+            self._stop_overdue()
 
     def _sleep(self) -> bool:
         """Wait for work, an order, a commit of another process or the next due instant; True when woken."""
@@ -147,8 +168,8 @@ class Loop:
             waits.append(self._next_at - engine.instant())
         return max(0.0, min(waits) / SECOND)
 
-    def _drain(self) -> None:
-        get, limit = self.engine.inbox.get_nowait, self.engine.settings.batch
+    def _drain(self, limit: int = 0) -> None:
+        get, limit = self.engine.inbox.get_nowait, limit or self.engine.settings.batch
         try:
             while len(self._unsettled) < limit:
                 item = get()
@@ -171,6 +192,8 @@ class Loop:
         """Everything that is due now, each in its own short transaction."""
         engine = self.engine
         c = self._open()
+        if engine.unknown is not None:
+            self._recall()
         boot = engine.clocks.boot()
         is_beat = boot >= self._beat_due
         if is_beat or boot - engine.renewed_at >= engine.lease_us // 5:
@@ -190,32 +213,28 @@ class Loop:
         if is_beat or boot >= self._leases_due:
             if recovery.recover(engine):
                 self._more = True
-            self._watch_leases(c)
+            self._leases_due = self._next_judgement(c)
         if is_beat:
             self._beat(c)
 
     def _turn(self, c: Connection, *, claims: bool) -> None:
         engine = self.engine
         finishes, self._unsettled = self._unsettled, []
-        known = []
-        for finish in finishes:
-            if engine.running.get(finish.claimed.run_id) is finish.claimed:
-                known.append(finish)
-            else:
-                self._late(finish)
+        known = [f for f in finishes if engine.running.get(f.claimed.run_id) is f.claimed]
+        late = [f for f in finishes if engine.running.get(f.claimed.run_id) is not f.claimed]
         try:
+            while late:
+                self._late(late[-1])
+                late.pop()
             done = self._write(c, known, claims)
         except BaseException:
-            self._unsettled = known + self._unsettled
+            self._unsettled = known + late + self._unsettled
             raise
-        for finish in known:
-            self._settled(finish)
+        self._all_settled(known)
         if done is None:
             self._more = True
             return
-        for item in done.claimed:
-            engine.hand_over(item)
-            self._say_late(item, done.now)
+        self._hand_over(done)
         for job, row in engine.to_ask:
             self.gates.ask(job, row)
         engine.to_ask.clear()
@@ -226,44 +245,94 @@ class Loop:
         if self._disk_full_since is not None:
             self._space_again(c)
 
+    def _hand_over(self, done: beat.Turn) -> None:
+        hand_over = self.engine.hand_over
+        for item in done.claimed:
+            hand_over(item)
+        limit = int(self.engine.settings.late_warning * SECOND)
+        for item in done.claimed:
+            if limit and done.now - item.start_at > limit and item.attempt == 1 and item.trigger == 0:
+                minutes = (done.now - item.start_at) / (60 * SECOND)
+                log.warning(
+                    "job %s: slot %s starts %.1f minutes late", item.job.key, text(item.slot), minutes
+                )
+            if self.tell is not None:
+                self.tell("started", {"claimed": item})
+
+    def _recall(self) -> None:
+        """Read back a turn whose commit raised: what it claimed is done, what it settled is settled."""
+        found = beat.recall(self.engine)
+        if found is not None:
+            self._unsettled = [f for f in self._unsettled if f not in found.finishes]
+            self._all_settled(found.finishes)
+            self._hand_over(found.turn)
+        self._more = True
+
     def _write(self, c: Connection, known: list[Finish], claims: bool) -> beat.Turn | None:
         engine = self.engine
         try:
             return beat.turn(engine, c, known, claims=claims)
         except settling.FenceLost:
-            engine.to_ask.clear()
-        except BaseException:
+            pass
+        except Exception as error:
             engine.to_ask.clear()  # what was to be asked about was rolled back, and its id may come again
-            raise
-        for finish in known:  # one by one: a lost fence loses only itself
-            try:
-                beat.turn(engine, c, [finish], claims=False)
-            except settling.FenceLost:
-                with engine.ledger.write(c):
-                    settling.stale(engine, c, finish, engine.ledger.times.now(c))
+            if isinstance(error, LedgerError) or not known:
+                raise
+            log.exception("an end cannot be written; they are written one by one")
+        engine.to_ask.clear()
+        for finish in known:  # one by one: a lost fence, or an end that cannot be stored, loses only itself
+            self._write_one(c, finish)
         return None
 
-    def _settled(self, finish: Finish) -> None:
+    def _write_one(self, c: Connection, finish: Finish) -> None:
         engine = self.engine
-        item = finish.claimed
-        engine.running.pop(item.run_id, None)
-        self.gates.claimed(item.run_id)
-        self.spool.settled(finish)
-        if item.began is not None:
-            engine.measured(item.job.kind, (finish.finished_at - finish.started_at) / SECOND)
-        self.tell("finished", {"finish": finish})
+        try:
+            beat.turn(engine, c, [finish], claims=False)
+        except settling.FenceLost:
+            self._stale(c, finish)
+        except LedgerError:
+            raise
+        except Exception as error:  # whatever an executor returned that no ledger can hold
+            engine.counters.loop_faults += 1
+            text = f"what it ended with cannot be stored: {type(error).__name__}"
+            log.exception("run %d: %s", finish.claimed.run_id, text)
+            instead = Outcome("failed", "executor_error", text, retry=False)
+            bare = Finish(finish.claimed, instead, finish.started_at, finish.finished_at)
+            try:
+                beat.turn(engine, c, [bare], claims=False)
+            except settling.FenceLost:
+                self._stale(c, bare)
+
+    def _all_settled(self, finishes: Sequence[Finish]) -> None:
+        engine = self.engine
+        gated = bool(engine.toolbox.gates)
+        for finish in finishes:
+            item = finish.claimed
+            engine.running.pop(item.run_id, None)
+            self.spool.settled(finish)
+            if gated:
+                self.gates.claimed(item.run_id)
+            if item.began is not None:
+                engine.measured(item.job.kind, (finish.finished_at - finish.started_at) / SECOND)
+            if self.tell is not None:
+                self.tell("finished", {"finish": finish})
+        if finishes:
+            self.settled()
 
     def _late(self, finish: Finish) -> None:
         """Work that was given up has ended after all."""
-        with self.engine.ledger.write(self._open()) as c:
-            settling.stale(self.engine, c, finish, self.engine.ledger.times.now(c))
+        self._stale(self._open(), finish)
 
-    def _say_late(self, item: Claimed, now: int) -> None:
-        limit = int(self.engine.settings.late_warning * SECOND)
-        if limit and item.attempt == 1 and item.trigger == 0 and now - item.start_at > limit:
-            minutes = (now - item.start_at) / (60 * SECOND)
-            log.warning("job %s: slot %s starts %.1f minutes late", item.job.key, text(item.slot), minutes)
-        self.tell("started", {"claimed": item})
+    def _stale(self, c: Connection, finish: Finish) -> None:
+        engine = self.engine
+        try:
+            with engine.ledger.write(c):
+                settling.stale(engine, c, finish, engine.ledger.times.now(c))
+        except LedgerError:
+            raise
+        except Exception:  # of a run that a restored ledger has never seen, perhaps
+            engine.counters.loop_faults += 1
+            log.exception("run %d: its late answer cannot be recorded and is dropped", finish.claimed.run_id)
 
     # -- leases, orders, limits -----------------------------------------------------------------------
 
@@ -272,10 +341,10 @@ class Loop:
         with engine.ledger.write(c):
             lease_now = engine.ledger.times.lease(c)
             hosts.renew(c, engine.host_id, lease_now + engine.lease_us, lease_now)
-        engine.renewed_at = engine.clocks.boot()
-        if engine.contact_since is None:
-            engine.contact_since = engine.renewed_at
-        self._watch_leases(c)
+        before, engine.renewed_at = engine.renewed_at, engine.clocks.boot()
+        if engine.contact_since is None or engine.renewed_at - before >= engine.lease_us // 2:
+            engine.contact_since = engine.renewed_at  # stopped or asleep: perhaps so were all others
+        self._leases_due = min(self._leases_due, self._next_judgement(c))
 
     def _orders(self, c: Connection) -> None:
         """What others have written about this host: stops, lost fences, holds, a drain."""
@@ -293,60 +362,66 @@ class Loop:
 
     def _limits(self) -> None:
         """The time limit, kept outside the worker thread (P-17)."""
+        self._stop_overdue()
+        boot = self.engine.clocks.boot()
+        grace = int((self.engine.settings.kill_grace + 2) * SECOND)
+        for item in list(self.engine.running.values()):
+            if item.stop.reason is None or item.ended:
+                continue
+            if item.stopped_at is None:
+                item.stopped_at = boot
+            elif boot - item.stopped_at >= grace:
+                self._give_up(item)
+
+    def _stop_overdue(self) -> None:
+        """Order what is over its limit to stop; from any thread.
+
+        Cut off from the ledger for two thirds of a lease, what may be started again elsewhere stops too (G8).
+        """
         engine = self.engine
         boot = engine.clocks.boot()
-        grace = int((engine.settings.kill_grace + 2) * SECOND)
+        cut_off = boot - engine.renewed_at >= engine.lease_us * 2 // 3
         for item in list(engine.running.values()):
-            if item.began is None or item.ended:
-                continue
-            over = boot - item.began - item.job.limit * SECOND
-            if over >= 0:
+            if item.began is not None and boot - item.began >= item.job.limit * SECOND:
                 item.stop.give("timeout")
-            if item.stop.reason is not None and over >= grace:
-                self._give_up(item)
-        self._cut_off(boot)
-
-    def _cut_off(self, boot: int) -> None:
-        """Cut off from the ledger for two thirds of a lease: stop what may be started again elsewhere (G8)."""
-        engine = self.engine
-        if boot - engine.renewed_at < engine.lease_us * 2 // 3:
-            return
-        for item in engine.running.values():
-            if item.job.policies.on_lost == "retry" or item.job.policies.stop_when_cut:
+            policies = item.job.policies
+            if cut_off and (policies.on_lost == "retry" or policies.stop_when_cut):
                 item.stop.give("stopped_itself")
 
     def _give_up(self, item: Claimed) -> None:
-        """Work that does not end at its limit is settled without it; its thread counts no longer."""
+        """Work that does not end when it is told to is settled without it; its thread counts no longer."""
         engine = self.engine
-        kind, reason = STOPPED.get(item.stop.reason or "", STOPPED["stopped_itself"])
+        told = stopped(item.stop.reason or "stopped_itself")
         now = engine.instant()
-        began = now - (engine.clocks.boot() - (item.began or 0))
-        text = "the work did not stop at its limit and is still running in this process"
-        finish = Finish(item, Outcome(kind, reason, text), began, now)  # type: ignore[arg-type]
+        began = now if item.began is None else now - (engine.clocks.boot() - item.began)
+        text = "the work did not stop when it was told to and is still running in this process"
+        finish = Finish(item, Outcome(told.kind, told.reason, text), began, now)
         replacement = Claimed(item.job, item.run_id, item.slot, item.attempt, item.fence, item.start_at)
         replacement.probe, replacement.trigger = item.probe, item.trigger
         finish.claimed = replacement
         engine.running[item.run_id] = replacement
         replacement.began = None
         self._unsettled.append(finish)
-        engine.give_up(item.thread)
+        if item.began is not None:
+            engine.give_up(item.thread)
 
-    def _watch_leases(self, c: Connection) -> None:
-        """Wake for the nearest end of a lease that another host holds, a second apart once it is over."""
+    def _next_judgement(self, c: Connection) -> int:
+        """When the nearest lease ends that another host holds, a second ahead at least; else one beat ahead."""
         engine = self.engine
         boot = engine.clocks.boot()
         with engine.ledger.read(c) as view:
             nearest = rows.nearest_lease_end(view, engine.host_id)
             lease_now = engine.ledger.times.lease(view) if nearest is not None else 0
-        self._leases_due = boot + int(engine.settings.beat * SECOND)
-        if nearest is not None:
-            self._leases_due = boot + max(SECOND, nearest - lease_now + _MARGIN_US)
+        if nearest is None:
+            return boot + int(engine.settings.beat * SECOND)
+        return boot + max(SECOND, nearest - lease_now + _MARGIN_US)
 
     # -- the beat -------------------------------------------------------------------------------------
 
     def _beat(self, c: Connection) -> None:
         engine = self.engine
-        take_in(engine, self.spool)
+        if take_in(engine, self.spool):
+            self._more = True
         with engine.ledger.write(c):
             now = engine.ledger.times.now(c)
             order = hosts.beat(c, engine.host_id, now, orjson.dumps(_status(engine)).decode())
@@ -356,6 +431,8 @@ class Loop:
         if engine.ledger.is_sqlite and engine.ledger.dialect.wal_reset_fault():
             engine.ledger.checkpoint()
         self._beat_due = engine.clocks.boot() + int(engine.settings.beat * SECOND)
+        if self._disk_full_since is not None:
+            self._space_again(c)
         engine.started.set()
         self.beaten()
 
@@ -413,13 +490,28 @@ class Loop:
         for finish in self._unsettled:
             self.spool.keep(finish)
         self._drop_connection()
-        self._cut_off(engine.clocks.boot())
-        self._down_waits = min(self._down_waits + 1, 8)
-        wait: float = min(_WAIT_MAX_S, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
+        self._stop_overdue()
+        self._down_waits = min(self._down_waits + 1, 16)
+        longest = min(_WAIT_MAX_S, engine.settings.beat)
+        wait: float = min(longest, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
         if isinstance(error, CommitUnknown | LedgerBusy):
             wait = 0.05
         self._more = True
         return wait
+
+    def _wait_out(self, seconds: float) -> None:
+        """Wait without the ledger: limits are kept, and what ends meanwhile is spooled at once (G13)."""
+        engine = self.engine
+        until = engine.clocks.boot() + int(seconds * SECOND)
+        while not self._closing.is_set() and (left := until - engine.clocks.boot()) > 0:
+            try:
+                item = engine.inbox.get(timeout=min(left / SECOND, 1.0))
+            except Empty:
+                item = None
+            if item is not None:
+                self._unsettled.append(item)
+                self.spool.keep(item)
+            self._limits()
 
     def _space_again(self, c: Connection) -> None:
         """A write went through after a full disk: the hold's row is written now, opened and lifted (G11)."""

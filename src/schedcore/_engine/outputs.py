@@ -52,6 +52,14 @@ class FileOutput:
         self.used = False
         self._closed = False
 
+    # made at the first byte, by :meth:`_begin`
+    _streams: dict[int, MaskStream]
+    _tails: dict[int, _Tail]
+    _fd: int | None
+    _written: int
+    _dropped: int
+    _lock: threading.Lock
+
     @property
     def reference(self) -> str | None:
         """The file, below the host's state folder; ``None`` where there is none."""
@@ -94,9 +102,9 @@ class FileOutput:
     def _begin(self) -> None:
         with _BEGIN:
             if not self.used:
-                self._streams: dict[int, MaskStream] = {}
+                self._streams = {}
                 self._tails = {1: _Tail(), 2: _Tail()}
-                self._fd: int | None = None
+                self._fd = None
                 self._written = 0
                 self._dropped = 0
                 self._lock = threading.Lock()

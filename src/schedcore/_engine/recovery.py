@@ -67,7 +67,7 @@ def _rescue(e: Engine, c: Connection, run: dict[str, Any], now: int) -> int:
         reason, kind = run["stop_reason"], "cancelled"  # it was ordered to stop, and it has stopped
     text = f"the host {run['host'] or run['host_id']} that held it is lost"
     outcome = Outcome(kind, reason, text)  # type: ignore[arg-type]
-    if not close_lost(e, c, run, job, outcome, now):
+    if not close_lost(e, c, run, job, outcome, now, lease_end=run["lease_end"]):
         return 0
     e.counters.lost_leases += 1
     log.warning("run %d of job %s: %s; closed as %s", run["id"], job["key"], text, kind)
@@ -75,10 +75,18 @@ def _rescue(e: Engine, c: Connection, run: dict[str, Any], now: int) -> int:
 
 
 def close_lost(
-    e: Engine, c: Connection, run: dict[str, Any], job: dict[str, Any], outcome: Outcome, now: int
+    e: Engine,
+    c: Connection,
+    run: dict[str, Any],
+    job: dict[str, Any],
+    outcome: Outcome,
+    now: int,
+    *,
+    lease_end: int | None = None,
 ) -> bool:
     """Close the open attempt of a run taken from its holder, and settle the run by its policy.
 
+    With ``lease_end`` only where the lease was not renewed since it was judged.
     Until the end of the work is known, the job's overlap rule counts it for at most its time limit.
     """
     key = (run["job_id"], run["definition"])
@@ -111,7 +119,7 @@ def close_lost(
     if again:
         values |= {"start_at": again, "alone": 1}
     attempt = {"outcome": outcome.kind, "reason": outcome.reason, "text": outcome.text}
-    if not rows.close_lost(c, run["id"], run["fence"], now, values, attempt):
+    if not rows.close_lost(c, run["id"], run["fence"], now, values, attempt, lease_end):
         return False
     actor = Actor(e.name, "machine")
     events.record(c, run["job_id"], now, actor, "run_" + outcome.kind, reason=outcome.text, run_id=run["id"])

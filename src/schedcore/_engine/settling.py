@@ -54,14 +54,28 @@ def settle_batch(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
             and item.attempt == 1
         )
         if simple:
-            plain.append((item.run_id, item.fence, _OK, finish.started_at, finish.finished_at, "ok"))
+            ids = (item.run_id, item.fence, _OK, finish.started_at, finish.finished_at, "ok", item.job.job_id)
+            plain.append(ids)
         else:
             rest.append(finish)
     ending = _ending(finishes)
     jobs.lock_many(c, sorted({f.claimed.job.job_id for f in rest} | ending))
-    if plain and hot.settle_plain(c, plain) != len(plain):
+    if plain and hot.end_well(c, plain, now) != len(plain):
         raise FenceLost
-    again = _settle_rest(e, c, rest, now) if rest else frozenset()
+    if rest:
+        _end_rest(e, c, rest, now)
+    placed = [f.claimed.run_id for f in finishes if f.claimed.job.policies.groups]
+    if placed:
+        groups.give(c, placed)
+    if ending:
+        moves.finish_one_shot(e.ledger, c, sorted(ending), now)
+    e.counters.settled += len(finishes)
+
+
+def _end_rest(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) -> None:
+    """All ends that are not plain: their runs, their attempts, the outbox."""
+    hot = e.ledger.hot
+    again = _settle_rest(e, c, finishes, now)
     hot.close_attempts(
         c,
         [
@@ -78,18 +92,9 @@ def settle_batch(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
             for f in finishes
         ],
     )
-    placed = [f.claimed.run_id for f in finishes if f.claimed.job.policies.groups]
-    if placed:
-        groups.give(c, placed)
-    if plain:
-        good = {f.claimed.job.job_id for f in finishes if f.outcome.kind == "ok"}
-        hot.clear_streaks(c, sorted(good))
-    if ending:
-        moves.finish_one_shot(e.ledger, c, sorted(ending), now)
     final = [(f.claimed.job.job_id, f.claimed.run_id) for f in finishes if f.claimed.run_id not in again]
     if final:
         hot.post_final(c, final, now)
-    e.counters.settled += len(finishes)
 
 
 def _settle_rest(e: Engine, c: Connection, finishes: Sequence[Finish], now: int) -> frozenset[int]:
@@ -196,8 +201,13 @@ def _ending(finishes: Sequence[Finish]) -> set[int]:
 
 
 def stale(e: Engine, c: Connection, finish: Finish, now: int) -> None:
-    """A late answer under an old fence: kept as an event, never merged, and it makes the end known (G6)."""
+    """A late answer under an old fence: kept as an event, never merged, and it makes the end known (G6).
+
+    What the ledger has taken already, by a commit that raised or from the spool, is no late answer.
+    """
     item = finish.claimed
+    if rows.has_end(c, item.run_id, item.attempt, item.fence, finish.finished_at):
+        return
     jobs.lock(c, item.job.job_id)
     text = f"{finish.outcome.kind}: {finish.outcome.reason or ''} {finish.outcome.text or ''}"[:1000]
     events.record(

@@ -66,7 +66,7 @@ class Spool:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_durably(path, orjson.dumps(data))
             self._kept.add(path)
-        except OSError as error:
+        except (OSError, TypeError, ValueError) as error:  # no space, or what no file can hold
             log.warning("run %d: its end could not be spooled: %s", item.run_id, error)
 
     def settled(self, finish: Finish) -> None:
@@ -78,6 +78,14 @@ class Spool:
         """Remove a file that has served."""
         self._kept.discard(path)
         path.unlink(missing_ok=True)
+
+    def set_aside(self, path: Path, why: BaseException) -> None:
+        """A file that cannot be taken in is kept under another name, where it stops nobody."""
+        log.error("%s cannot be taken in and is set aside: %s: %s", path.name, type(why).__name__, why)
+        try:
+            path.replace(path.with_suffix(".refused"))
+        except OSError as error:
+            log.warning("%s could not be set aside: %s", path.name, error)
 
     def found(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         """Finishes that others left behind (this process's own are in its hands)."""

@@ -65,8 +65,8 @@ class Claimed:
     """One attempt in this host's hands: claimed, perhaps begun, not settled."""
 
     __slots__ = (
-        "attempt", "began", "delivery_key", "ended", "fence", "job", "late", "origin", "parent", "probe", "run_id", "slot",
-        "start_at", "stop", "thread", "trigger",
+        "attempt", "began", "delivery_key", "ended", "fence", "job", "late", "origin", "parent", "probe", "run_id",
+        "slot", "start_at", "stop", "stopped_at", "thread", "trigger",
     )  # fmt: skip
 
     def __init__(
@@ -88,6 +88,7 @@ class Claimed:
         self.ended = False
         self.thread = 0
         self.stop = StopOrder()
+        self.stopped_at: int | None = None
 
 
 class Finish:
@@ -170,6 +171,7 @@ class Engine:
         self.guard = Guard()
         self.pace = Pace(settings.catch_up_apart)
         self.draining = False
+        self.unknown: Any = None
         self.weaker: tuple[str, ...] = ()
         self.holds: tuple[str, ...] = ()
         self.contact_since: int | None = None
@@ -177,6 +179,7 @@ class Engine:
         self.took: dict[str, float] = {}
         self.hand_over: Callable[[Claimed], None] = lambda item: None
         self.give_up: Callable[[int], None] = lambda thread: None
+        self.contended = False
         self.places: dict[str, int] = {}
         self.lane_cache: dict[int, Needs] = {}
         self.gates: Any = None

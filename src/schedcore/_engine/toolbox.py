@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -23,6 +23,7 @@ from schedcore.spec.declarations import Check, Executor, Gate, Listener, Secrets
 __all__ = ["Compiled", "Compiler", "Needs", "Toolbox", "needs_text"]
 
 _KEPT = 4096
+_OWN = ("cron", "every", "at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +95,14 @@ class Compiled:
         "kind",
         "limit",
         "name",
+        "next",
         "number",
         "payload",
         "plain",
         "policies",
         "state",
         "state_reason",
+        "swift",
         "trigger",
         "uid",
     )  # fmt: skip
@@ -123,6 +126,11 @@ class Compiled:
     plain: bool
     """Nothing but room stands between a due slot of this job and its start."""
 
+    swift: bool
+    """Active and plain, and its due slot is its ``next_run_at``: neither jitter, count nor late limit."""
+    next: Callable[[int], int | None]
+    """The next slot after an instant."""
+
     @property
     def zone(self) -> str:
         """The job's zone."""
@@ -138,6 +146,7 @@ class Compiler:
         self._made: OrderedDict[tuple[int, int], Compiled | Exception] = OrderedDict()
         self.trigger = lru_cache(_KEPT)(self._read_trigger)
         self._policies = lru_cache(_KEPT)(self._resolve)
+        self.shape = lru_cache(_KEPT)(self._shape)
 
     def of(
         self, keys: Iterable[tuple[int, int]], read: Callable[[list[tuple[int, int]]], list[list[Any]]]
@@ -191,21 +200,46 @@ class Compiler:
             return job.policies.timeout
         return own or job.policies.timeout
 
+    def _shape(self, trigger_text: str, policies_text: str, kind: str) -> _Shape:
+        """All that follows from texts many jobs share: made once for all of them."""
+        trigger, policies = self.trigger(trigger_text), self._policies(policies_text, kind)
+        jittered = trigger is not None and trigger.jitter > 0
+        plain = not policies.groups and policies.on_full == "wait" and not self._toolbox.gates_of(kind)
+        bare = (
+            trigger is not None
+            and trigger.kind in _OWN  # a plugin's rule may raise, and is asked with care
+            and not jittered
+            and trigger.count is None
+            and not policies.late_limit
+        )
+        following = trigger.next if trigger is not None else _never
+        return _Shape(trigger, policies, jittered, plain, plain and bare, following)
+
     def _compile(self, row: list[Any]) -> Compiled | Exception:
         job = Compiled()
-        job.job_id, job.number, job.uid, job.key, job.kind = row[0], row[1], row[2], row[3], row[4]
-        job.payload, job.state, job.state_reason, job.creator_kind = row[7], row[8], row[9], row[10]
-        job.digest, job.name = row[11], row[12]
+        (
+            job.job_id, job.number, job.uid, job.key, job.kind, trigger, policies, job.payload, job.state,
+            job.state_reason, job.creator_kind, job.digest, job.name,
+        ) = row  # fmt: skip
         try:
-            job.trigger = self.trigger(row[5])
-            job.policies = self._policies(row[6], job.kind)
+            shape = self.shape(trigger, policies, job.kind)
         except Exception as error:  # whatever storage holds, it stays with this job (G16)
             return error
+        job.trigger, job.policies, job.jittered, job.plain, swift, job.next = shape
+        job.swift = swift and job.state == "active"
         job.limit = self._limit(job)
-        job.jittered = job.trigger is not None and job.trigger.jitter > 0
-        job.plain = (
-            not job.policies.groups
-            and job.policies.on_full == "wait"
-            and not self._toolbox.gates_of(job.kind)
-        )
         return job
+
+
+class _Shape(NamedTuple):
+    trigger: Trigger | None
+    policies: Resolved
+    jittered: bool
+    plain: bool
+    swift: bool
+    next: Callable[[int], int | None]
+
+
+def _never(after: int) -> int | None:
+    """The next slot of a job without a trigger."""
+    return None

@@ -20,11 +20,11 @@ from schedcore.domain.lines import cut
 from schedcore.domain.outcome import OUTCOMES, Outcome, blocked, failed
 from schedcore.spec.secrets import SecretRefused
 
-__all__ = ["STOPPED", "Worker"]
+__all__ = ["Worker", "stopped"]
 
 log = logging.getLogger("schedcore.work")
 _ERROR_TEXT = 8 * 1024
-STOPPED = {
+_STOPPED = {
     "timeout": ("failed", "timeout"),
     "operator": ("cancelled", "operator"),
     "replaced": ("cancelled", "replaced"),
@@ -59,14 +59,14 @@ class Worker:
             finish.stdout_tail, finish.stderr_tail = output.tails()
             finish.output_ref = output.reference
         finish.finished_at = max(engine.instant(), started)
-        item.ended = True  # however long the ledger is away, this is how it ended
+        item.ended = True
         engine.inbox.put(finish)
 
     def _perform(self, item: Claimed, output: FileOutput, finish: Finish) -> None:
         job = item.job
         plugin, executor = self._engine.toolbox.executors[job.kind]
         if item.stop.reason is not None:
-            finish.outcome = _stopped(item.stop.reason, None)
+            finish.outcome = stopped(item.stop.reason)
             return
         try:
             context = self._contexts.of(item, output, executor)
@@ -89,7 +89,7 @@ class Worker:
             log.debug("plugin %s raised", plugin, exc_info=True)
             outcome = failed("executor_error", f"plugin {plugin!r}: {_told(error)}")
         if item.stop.reason is not None and outcome.kind not in {"ok", "no_op", "findings"}:
-            outcome = _stopped(item.stop.reason, outcome)
+            outcome = stopped(item.stop.reason, outcome)
         if outcome.kind == "ok" and job.policies.assertion is not None:
             outcome = check(job.policies.assertion, context, finish, outcome, self._vault)
         if outcome.text is not None:
@@ -99,8 +99,9 @@ class Worker:
         finish.outcome = outcome
 
 
-def _stopped(reason: str, outcome: Outcome | None) -> Outcome:
-    kind, why = STOPPED.get(reason, ("interrupted", reason))
+def stopped(reason: str, outcome: Outcome | None = None) -> Outcome:
+    """What an attempt ends with that was told to stop."""
+    kind, why = _STOPPED.get(reason, ("interrupted", reason))
     text = outcome.text if outcome is not None else None
     code = outcome.exit_code if outcome is not None else None
     return Outcome(kind, why, text, code)  # type: ignore[arg-type]

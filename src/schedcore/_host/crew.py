@@ -60,7 +60,7 @@ class Crew:
         engine: Engine,
         *,
         secrets: dict[str, str] | None = None,
-        tell: Callable[[str, dict[str, Any]], None] = lambda what, about: None,
+        tell: Callable[[str, dict[str, Any]], None] | None = None,
         inline: bool = False,
     ) -> None:
         self.engine = engine
@@ -70,22 +70,12 @@ class Crew:
         self.spool = Spool(engine.folder / "spool")
         self.gates = Gatekeeper(engine, inline=inline)
         self.teller = Teller(engine)
-        self.loop = Loop(engine, self.pool, self.spool, self.gates, self._heard(tell))
+        self.loop = Loop(engine, self.pool, self.spool, self.gates, tell)
+        self.loop.settled = self.teller.wake if engine.toolbox.listeners else lambda: None
         self._watch: Any = None
         self._inline = inline
         engine.hand_over = self.worker if inline else self.pool.put
         engine.give_up = (lambda thread: None) if inline else self.pool.give_up
-
-    def _heard(self, tell: Callable[[str, dict[str, Any]], None]) -> Callable[[str, dict[str, Any]], None]:
-        def heard(what: str, about: dict[str, Any]) -> None:
-            if what == "finished":
-                self.teller.wake()
-            try:
-                tell(what, about)
-            except Exception:  # whoever looks on never stops the loop
-                log.exception("an onlooker raised")
-
-        return heard
 
     def announce(self, kinds: Sequence[Mapping[str, Any]], versions: Mapping[str, Any]) -> None:
         """Come into the ledger; nothing runs yet."""
@@ -125,7 +115,7 @@ class Crew:
         self._wait(drain_s, hurry)
         for item in list(engine.running.values()):
             item.stop.give("shutdown")
-        self._wait(engine.settings.kill_grace + 2, None)
+        self._wait(engine.settings.kill_grace + 4, None)  # the loop gives up after its grace of 2 s
         self.gates.close()
         self.loop.close()
         if self.loop.thread is not None:
@@ -156,11 +146,11 @@ class Crew:
         waiting = self.pool.take_back()
         if not waiting:
             return
+        for item in waiting:  # first, or the loop would miss them in the ledger and call them lost
+            engine.running.pop(item.run_id, None)
         try:
             with engine.ledger.write() as c:
                 runs.give_back(c, [(i.run_id, i.fence) for i in waiting])
                 engine.ledger.dialect.notify(c)
         except LedgerError as error:
-            log.warning("what was claimed ahead could not be given back: %s", error)
-        for item in waiting:
-            engine.running.pop(item.run_id, None)
+            log.warning("what was claimed ahead could not be given back; its lease runs out: %s", error)

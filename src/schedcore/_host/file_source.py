@@ -69,7 +69,9 @@ class FileSource:
             self._complain(declared.faults)
             log.warning("nothing was changed, because the files could not be read whole")
             return None
-        found = self._apply(declared.orders) if declared.orders else {"changes": False, "retires": []}
+        found: dict[str, Any] = {"changes": False, "retires": []}
+        if declared.orders:
+            found = self._apply(declared.orders)
         gone = [key for key in self._known if key not in declared.orders]
         found["retires"] = [*found["retires"], *(job for key in gone if (job := self._retire(key)))]
         found["changes"] = bool(found["changes"] or found["retires"])

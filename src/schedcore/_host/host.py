@@ -184,6 +184,8 @@ class Host:
         declare a listener instead.
         """
         self._onlookers.add(look)
+        if self._crew is not None:
+            self._crew.loop.tell = self._onlookers.tell
 
     def on_beat(self, call: Callable[[], None]) -> None:
         """Call ``call()`` after every completed beat, from the loop itself (a watchdog's ping)."""
@@ -213,7 +215,7 @@ class Host:
         crew = Crew(
             engine,
             secrets={"ledger": str(password)} if password else None,
-            tell=self._onlookers.tell,
+            tell=self._onlookers.tell if self._onlookers else None,
         )
         crew.loop.beaten = self._onlookers.beaten
         for one in plugins.faults():

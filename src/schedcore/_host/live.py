@@ -22,6 +22,9 @@ class Onlookers:
         self._looks: list[Callable[[dict[str, Any]], None]] = []
         self.beats: list[Callable[[], None]] = []
 
+    def __bool__(self) -> bool:
+        return bool(self._looks)
+
     def add(self, look: Callable[[dict[str, Any]], None]) -> None:
         """One more."""
         self._looks.append(look)

@@ -5,6 +5,7 @@ The connection cannot write, so that its close copies nothing back, even as the 
 
 from __future__ import annotations
 
+import sqlite3
 from urllib.parse import quote, unquote
 
 __all__ = ["keys_beginning"]
@@ -23,8 +24,6 @@ def keys_beginning(url: str, begins: str) -> list[str]:
 
 
 def _sqlite(path: str, pattern: str) -> list[str]:
-    import sqlite3
-
     connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=_WAIT_S)
     try:
         found = connection.execute(

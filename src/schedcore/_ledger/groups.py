@@ -10,19 +10,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from schedcore._ledger.schema import groups, places, starts
+from schedcore._ledger.upsert import upsert
 
 __all__ = ["declare", "free", "give", "listed", "take"]
 
 
 def declare(c: sa.Connection, limits: Mapping[str, tuple[int, int | None, int | None]]) -> None:
     """Write (places, rate, window in microseconds) of each group; the newest word of any host holds."""
-    make = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
     for name, (size, rate, window) in sorted(limits.items()):
         values = {"places": size, "rate": rate, "rate_window": window}
-        query = make(groups).values(name=name, **values)
+        query = upsert(c, groups).values(name=name, **values)
         c.execute(query.on_conflict_do_update(index_elements=["name"], set_=values))
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from schedcore._ledger.schema import hosts, kinds, leases, runs
+from schedcore._ledger.upsert import upsert
 
 __all__ = [
     "announce",
@@ -38,10 +38,9 @@ def announce(c: sa.Connection, values: Mapping[str, Any]) -> int:
 
 def announce_kinds(c: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write what this host offers, so that any process can validate payloads (T-18)."""
-    make = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
     for row in sorted(rows, key=lambda r: str(r["kind"])):
         rest = {k: v for k, v in row.items() if k != "kind"}
-        c.execute(make(kinds).values(**row).on_conflict_do_update(index_elements=["kind"], set_=rest))
+        c.execute(upsert(c, kinds).values(**row).on_conflict_do_update(index_elements=["kind"], set_=rest))
 
 
 def known_kinds(c: sa.Connection) -> dict[str, dict[str, Any]]:
@@ -126,8 +125,7 @@ def take_lease(
     c: sa.Connection, name: str, host_id: int, now: int, lease_end: int, boot_id: str
 ) -> int | None:
     """The named service's lease, when it is free, ours, or lost; answers the fence, else ``None`` (L-11)."""
-    make = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
-    c.execute(make(leases).values(name=name, fence=0).on_conflict_do_nothing(index_elements=["name"]))
+    c.execute(upsert(c, leases).values(name=name, fence=0).on_conflict_do_nothing(index_elements=["name"]))
     dead = sa.select(hosts.c.id).where(sa.or_(hosts.c.boot_id != boot_id, hosts.c.state != "live"))
     free = sa.or_(
         leases.c.host_id.is_(None),

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from schedcore._ledger.schema import definitions, due, jobs, lanes, runs
+from schedcore._ledger.upsert import upsert
 from schedcore.domain.errors import Conflict
 
 __all__ = [
@@ -273,9 +273,8 @@ def definitions_since(c: sa.Connection, job_id: int, instant: int) -> list[Found
 
 def set_due(c: sa.Connection, job_id: int, **values: Any) -> None:
     """Make or change a job's row of ``due``."""
-    make = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
     if {"lane", "anchor", "definition"} <= values.keys():
-        query = make(due).values(job_id=job_id, **values)
+        query = upsert(c, due).values(job_id=job_id, **values)
         c.execute(query.on_conflict_do_update(index_elements=["job_id"], set_=values))
     else:
         c.execute(sa.update(due).where(due.c.job_id == job_id).values(**values))
@@ -286,8 +285,7 @@ def lane(c: sa.Connection, needs: str) -> int:
     found = c.execute(sa.select(lanes.c.id).where(lanes.c.needs == needs)).scalar()
     if found is not None:
         return int(found)
-    make = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
-    c.execute(make(lanes).values(needs=needs).on_conflict_do_nothing(index_elements=["needs"]))
+    c.execute(upsert(c, lanes).values(needs=needs).on_conflict_do_nothing(index_elements=["needs"]))
     return int(c.execute(sa.select(lanes.c.id).where(lanes.c.needs == needs)).scalar_one())
 
 

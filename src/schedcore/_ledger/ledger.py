@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
@@ -47,6 +48,10 @@ class Times(Protocol):
         """Lease time in microseconds."""
         ...
 
+    def both(self, c: sa.Connection) -> tuple[int, int]:
+        """(now, lease time), read together."""
+        ...
+
     def up_since(self, c: sa.Connection) -> int:
         """Lease time since when the ledger's server can be asked."""
         ...
@@ -57,12 +62,17 @@ class _DialectTimes:
 
     def __init__(self, dialect: ModuleType, wall: Callable[[], int]) -> None:
         self._dialect, self._wall = dialect, wall
+        self._one_clock = bool(dialect.ONE_CLOCK)
 
     def now(self, c: sa.Connection) -> int:
         return self._dialect.now(c) or self._wall()
 
     def lease(self, c: sa.Connection) -> int:
         return int(self._dialect.lease_now(c))
+
+    def both(self, c: sa.Connection) -> tuple[int, int]:
+        lease = self.lease(c)
+        return (lease if self._one_clock else self._wall()), lease
 
     def up_since(self, c: sa.Connection) -> int:
         return int(self._dialect.server_up_since(c))
@@ -95,7 +105,7 @@ class Ledger:
         if backend == "sqlite":
             from schedcore._ledger.dialects import sqlite
 
-            self.path = sqlite.prepare_path(parsed, create=create)
+            self.path: Path | None = sqlite.prepare_path(parsed, create=create)
             self.dialect = sqlite
         elif backend in {"postgresql", "postgres"}:
             from schedcore._ledger.dialects import postgresql
@@ -110,7 +120,7 @@ class Ledger:
                 hint="write sqlite:///ledger.db or postgresql://…",
             )
         self.is_sqlite = self.path is not None
-        self.engine = self.dialect.make_engine(parsed)
+        self.engine: sa.Engine = self.dialect.make_engine(parsed)
         if self.is_sqlite:
             self.engine = self.engine.execution_options(schema_translate_map={SCHEMA: None})
         self.hot: Any = self.dialect.hot
@@ -233,7 +243,7 @@ class Ledger:
             raise LedgerBusy(f"no free connection to {self}: {error}") from error
 
     def _error(self, error: sa.exc.DBAPIError) -> Exception:
-        if isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError):
+        if isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError | sa.exc.DataError):
             return error if not str(error.orig).startswith("no such table") else self._absent()
         if self.dialect.is_busy(error):
             return LedgerBusy(f"{self} is held by another writer", hint="try again; see `schedcore doctor`")

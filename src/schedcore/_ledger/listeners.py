@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from schedcore._ledger.schema import jobs, marks, outbox, runs
+from schedcore._ledger.upsert import upsert
 
 __all__ = ["advance", "fault", "listed", "register", "trim", "unread"]
 
 
 def register(c: sa.Connection, names: Sequence[str]) -> None:
     """Give new listeners a mark at the end of the outbox: they hear of what comes from now on."""
-    make = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
     newest = c.execute(sa.select(sa.func.coalesce(sa.func.max(outbox.c.id), 0))).scalar_one()
     for name in names:
-        query = make(marks).values(listener=name, through=newest)
+        query = upsert(c, marks).values(listener=name, through=newest)
         c.execute(query.on_conflict_do_nothing(index_elements=["listener"]))
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "end_known",
     "free_millisecond",
     "give_back",
+    "has_end",
     "last_latency",
     "last_of",
     "listed",
@@ -238,18 +239,36 @@ def nearest_lease_end(c: sa.Connection, host_id: int) -> int | None:
 
 
 def close_lost(
-    c: sa.Connection, run_id: int, fence: int, now: int, values: Mapping[str, Any], attempt: Mapping[str, Any]
+    c: sa.Connection,
+    run_id: int,
+    fence: int,
+    now: int,
+    values: Mapping[str, Any],
+    attempt: Mapping[str, Any],
+    lease_end: int | None = None,
 ) -> bool:
-    """Take a run from its lost holder: the fence is raised, so a late answer is harmless (G6)."""
+    """Take a run from its lost holder: the fence is raised, so a late answer is harmless (G6).
+
+    With ``lease_end`` only if its lease still ends then, that is, if it was not renewed meanwhile.
+    """
     query = sa.update(runs).where(
         runs.c.id == run_id, runs.c.fence == fence, runs.c.state == sa.literal_column("1")
     )
+    if lease_end is not None:
+        query = query.where(runs.c.lease_end == lease_end)
     if not c.execute(query.values(fence=fence + 1, lease_end=None, **values)).rowcount:
         return False
     closing = sa.update(attempts).where(attempts.c.run_id == run_id, attempts.c.finished_at.is_(None))
     c.execute(closing.values(finished_at=now, **attempt))
     c.execute(sa.delete(places).where(places.c.run_id == run_id))
     return True
+
+
+def has_end(c: sa.Connection, run_id: int, number: int, fence: int, finished_at: int) -> bool:
+    """Is this very end of an attempt in the ledger?"""
+    mine = (attempts.c.run_id == run_id, attempts.c.number == number, attempts.c.fence == fence)
+    query = sa.select(attempts.c.run_id).where(*mine, attempts.c.finished_at == finished_at)
+    return c.execute(query).first() is not None
 
 
 def end_known(c: sa.Connection, run_id: int) -> bool:

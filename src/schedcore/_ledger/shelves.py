@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from schedcore._ledger.schema import shelves
+from schedcore._ledger.upsert import upsert
 
 __all__ = ["get", "put"]
 
@@ -21,7 +21,6 @@ def put(c: sa.Connection, plugin: str, key: str, value: str | None, now: int) ->
     if value is None:
         c.execute(sa.delete(shelves).where(shelves.c.plugin == plugin, shelves.c.key == key))
         return
-    make = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
     values = {"value": value, "updated_at": now}
-    query = make(shelves).values(plugin=plugin, key=key, **values)
+    query = upsert(c, shelves).values(plugin=plugin, key=key, **values)
     c.execute(query.on_conflict_do_update(index_elements=["plugin", "key"], set_=values))

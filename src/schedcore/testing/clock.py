@@ -37,6 +37,10 @@ class ManualClock:
         """Lease time, as the ledger tells it: the boot-time clock."""
         return self.boot()
 
+    def both(self, c: Any = None) -> tuple[int, int]:
+        """(now, lease time)."""
+        return self.now(c), self.lease(c)
+
     def up_since(self, c: Any = None) -> int:
         """Lease time since when the ledger's server is up."""
         return self._up
@@ -87,6 +91,10 @@ class SkewedClock(ManualClock):
     def boot(self) -> int:
         """See :class:`ManualClock`."""
         return self._true.boot()
+
+    def both(self, c: Any = None) -> tuple[int, int]:
+        """(now, lease time)."""
+        return self.now(c), self.lease(c)
 
     def up_since(self, c: Any = None) -> int:
         """See :class:`ManualClock`."""

@@ -54,7 +54,7 @@ class DyingLedger(Ledger):
         event.listen(self.engine, "before_cursor_execute", self._before)
         event.listen(self.engine, "after_cursor_execute", self._after)
         self._do_commit = self.engine.dialect.do_commit
-        self.engine.dialect.do_commit = self._commit
+        vars(self.engine.dialect)["do_commit"] = self._commit
 
     def fail(
         self,

@@ -65,6 +65,7 @@ def unstarted_host(told: Told, record: Recorder | None = None) -> Any:
         "workers": told.workers,
         "every_floor": 1,
         "kill_grace": 1,
+        "catch_up_apart": 0,
         "accept_weaker": list(WEAKER),  # a server for tests takes no care of its data
         **told.settings,
     }
@@ -82,10 +83,10 @@ def run_host(told: Told, orders: Connection) -> None:
     if crash := os.environ.get(CRASH_VARIABLE):
         crash_at(crash)
     step = _stepped_clock()
-    if told.boot_id is not None:
+    if (boot_id := told.boot_id) is not None:
         from schedcore._ledger.dialects import sqlite
 
-        sqlite.boot_id = lambda: told.boot_id
+        sqlite.boot_id = lambda: boot_id
     record = Recorder(told.record, host=told.name) if told.record else None
     host = unstarted_host(told, record)
     if record is not None:

@@ -68,7 +68,10 @@ class Recording:
         elif payload.get("seconds"):
             ctx.stop.wait(payload["seconds"])
         self._record("ended", **about, stop=ctx.stop.reason)
-        return failed("executor_error", "as ordered", retry=True) if payload.get("fails") else ok()
+        if payload.get("fails"):
+            return failed("executor_error", "as ordered", retry=True)
+        stopped = ctx.stop.is_set() and not payload.get("deaf")
+        return failed("executor_error", "stopped") if stopped else ok()
 
 
 def read_record(path: Path | str) -> list[dict[str, Any]]:
@@ -77,4 +80,5 @@ def read_record(path: Path | str) -> list[dict[str, Any]]:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         return []
-    return [json.loads(line) for line in text.splitlines()]
+    whole, _, _ = text.rpartition("\n")  # the last line may be on its way
+    return [json.loads(line) for line in whole.splitlines()]

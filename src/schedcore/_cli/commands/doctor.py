@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from schedcore._cli import answer
@@ -32,9 +34,14 @@ def command(front: Front, since: str) -> int:
                 if finding["level"] == "bad"
                 else click.style("note", fg="yellow")
             )
-            click.echo(f"{sign}  {escape(finding['check'])}: {escape(finding['what'])}")
+            click.echo(f"{sign}  {escape(_said(finding))}")
             if finding.get("remedy"):
                 answer.line(f"      {finding['remedy']}")
         if not found and not front.quiet:
             answer.line("nothing is wrong")
     return BAD if bad else 0
+
+
+def _said(finding: dict[str, Any]) -> str:
+    about = [f"{name} {finding[name]}" for name in ("job", "run", "host", "plugin") if finding.get(name)]
+    return ": ".join([finding["check"], *about, finding["what"]])

@@ -76,7 +76,8 @@ def command(
     if not found["changed"]:
         saying.done(front, found, f"{found['key']} says so already; nothing was changed")
     else:
-        saying.done(front, found, f"{found['key']} is changed: definition {found['definition']}")
+        is_so = "would be changed" if dry_run else f"is changed: definition {found['definition']}"
+        saying.done(front, found, f"{found['key']} {is_so}")
 
 
 def _edited(control: Control, job: str) -> dict[str, Any] | None:

@@ -30,7 +30,7 @@ def command(front: Front, everything: bool) -> None:
         (
             host["id"],
             host["name"],
-            host["state"] if host["alive"] else f"{host['state']}, silent",
+            host["state"] if host["alive"] or host["state"] == "stopped" else f"{host['state']}, silent",
             None if host.get("age_s") is None else f"{times.span(int(host['age_s'] * 1_000_000))} ago",
             host.get("running"),
             " ".join(_names(host.get("kinds"))),

@@ -29,8 +29,7 @@ def command(front: Front, run: str) -> None:
 
 def tell(front: Front, found: dict[str, Any]) -> None:
     """A run for people: field by field, the ends of its output last."""
-    zone = front.tz or str(found.get("zone") or "UTC")
-    answer.fields((name, _said(found, name, value, zone)) for name, value in found.items() if _shown(name))
+    answer.fields((name, _said(front, found, name, value)) for name, value in found.items() if _shown(name))
     for name in _TAILS:
         if text := found.get(name):
             answer.line(f"end of {name.removesuffix('_tail')}:")
@@ -42,11 +41,11 @@ def _shown(name: str) -> bool:
     return name != "v" and name not in _TAILS and not name.endswith("_local")
 
 
-def _said(found: dict[str, Any], name: str, value: Any, zone: str) -> str | None:
+def _said(front: Front, found: dict[str, Any], name: str, value: Any) -> str | None:
     if value in (None, "", [], {}):
         return None
     if f"{name}_local" in found:
-        return times.beside(saying.instant(value), zone)
+        return saying.both(front, found, name)
     if name.endswith("_ms"):
         return times.length(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from schedcore._cli import answer, saying, times
+from schedcore._cli import answer, saying
 from schedcore._cli.command import command as make
 from schedcore._cli.front import Front
 from schedcore._cli.options import job as job_argument
@@ -24,14 +24,14 @@ def command(front: Front, job: str) -> None:
     """
     from schedcore._host.now import now
 
-    with front.control() as control:
+    with front.control(plugins=True) as control:
         found = control.show(job)
     if front.json:
         answer.emit(found)
         return
     zone = front.tz or str(found.get("zone") or "UTC")
-    answer.fields(_fields(found, zone))
-    answer.line("\npolicies:".strip())
+    answer.fields(_fields(front, found))
+    answer.line("policies:")
     answer.fields(
         (name, f"{_text(told['value'])}  (from the {told['origin']})")
         for name, told in found["policies"].items()
@@ -45,16 +45,16 @@ def command(front: Front, job: str) -> None:
         saying.runs_table(front, [{"key": found["key"], **run} for run in found["last_runs"]])
 
 
-def _fields(found: dict[str, Any], zone: str) -> list[tuple[str, Any]]:
+def _fields(front: Front, found: dict[str, Any]) -> list[tuple[str, Any]]:
     told = []
     for name, value in found.items():
-        if name.endswith("_local") or name in _APART - {"payload", "trigger", "labels", "toolset"}:
+        if name.endswith("_local") or name in _APART - {"payload", "labels", "toolset"}:
             continue
         if value in (None, "", [], {}):
             continue
         if f"{name}_local" in found:
-            value = times.beside(saying.instant(value), zone)
-        told.append((name, _text(value)))
+            value = saying.both(front, found, name)
+        told.append(("trigger" if name == "trigger_words" else name, _text(value)))
     return told
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from itertools import takewhile
+from threading import Event
+from typing import Any
 
 from schedcore._cli import answer
 from schedcore._cli.command import command as make
@@ -16,6 +19,8 @@ from schedcore.domain.clock import text
 __all__ = ["command"]
 
 _STILL_S = 1.0
+_DRAIN_S = 25 * 3_600.0
+"""What it has begun, it lets end: no time limit is longer than a day."""
 
 
 @make("tick")
@@ -38,24 +43,42 @@ def command(front: Front, dry_run: bool) -> None:
         else:
             answer.line(f"due now: {', '.join(keys) or 'nothing'}")
         return
+    ended, again = _tick(front, now)
+    if front.json:
+        answer.emit({"what": "ticked", "finished": ended, "again": again})
+    elif not front.quiet:
+        answer.line(f"{f'{again} to be tried again, ' if again else ''}{ended} runs ended")
+
+
+def _tick(front: Front, now: Callable[[], int]) -> tuple[int, int]:
+    """Run what was due when this began, and nothing that became due since; answers how many runs ended, and
+    how many attempts are followed by another."""
     from schedcore._host.host import Host
 
     host = Host(settings=front.settings(), env=os.environ)
     onlooker = Onlooker(front, front.zone(), now, lambda: None)
-    moved = [time.monotonic(), 0.0]
+    began, over, ended, again = text(now()), Event(), 0, 0
+    moved = time.monotonic()
 
-    def look(event: dict[str, object]) -> None:
-        moved[0] = time.monotonic()
-        moved[1] += event["what"] == "finished"
+    def look(event: dict[str, Any]) -> None:
+        nonlocal ended, again, moved
+        moved = time.monotonic()
+        if event["what"] == "finished":
+            again += bool(event.get("again_at"))
+            ended += not event.get("again_at")
+        if event["scheduled_for"] > began:
+            over.set()
         onlooker.look(event)
 
     host.on(look)
-    with host:
-        while host.busy() or time.monotonic() - moved[0] < _STILL_S:
+    drain_s = 0.0
+    try:
+        host.start()
+        while not over.is_set() and (host.busy() or time.monotonic() - moved < _STILL_S):
             time.sleep(0.02)
             onlooker.drain(None)
-    onlooker.drain(None)
-    if front.json:
-        answer.emit({"what": "ticked", "finished": int(moved[1])})
-    elif not front.quiet:
-        answer.line(f"{int(moved[1])} runs ended")
+        drain_s = _DRAIN_S
+    finally:
+        host.stop(drain_s)
+        onlooker.drain(None)
+    return ended, again

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from schedcore._cli import answer, saying
+from schedcore._cli import answer
 from schedcore._cli.command import command as make
 from schedcore._cli.front import Front
 from schedcore._cli.options import job as job_argument
@@ -27,12 +27,3 @@ def command(front: Front, job: str, time: str) -> None:
         answer.emit(found)
         return
     answer.line(str(found["sentence"]))
-    told = [
-        ("definition", found.get("definition")),
-        ("by", found.get("actor")),
-        ("reason", found.get("reason")),
-    ]
-    if found.get("run"):
-        told.append(("run", found["run"] if not isinstance(found["run"], dict) else found["run"].get("id")))
-    answer.fields([(name, value) for name, value in told if value is not None and not front.quiet])
-    saying.warnings(found)

@@ -249,9 +249,9 @@ class Control:
     ) -> Answer:
         """Open the slots in [from, to] that have no row, oldest first, at most ``limit`` (1-10,000): ``{opened,
         slots: [utc…], answered, left, definition, note}``. They run today's definition (A-15)."""
-        from schedcore._host.control import running
+        from schedcore._host.control import filling
 
-        return running.backfill(self, job, from_, to, limit=limit, reason=reason, dry_run=dry_run)
+        return filling.backfill(self, job, from_, to, limit=limit, reason=reason, dry_run=dry_run)
 
     def apply(
         self,

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from schedcore._engine import moves, orders
+from schedcore._engine import orders
 from schedcore._host.control import find, reading
 from schedcore._host.control.adding import refuse_taken
+from schedcore._host.control.edited_trigger import edited_trigger, stored_appointment
 from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
 from schedcore._host.control.views import changes_of, instants
 from schedcore._ledger import jobs
 from schedcore.domain.describe import describe
-from schedcore.domain.errors import Conflict, Refused, SchedcoreError
+from schedcore.domain.errors import Conflict, Refused
 from schedcore.domain.job import JobOrder
 from schedcore.domain.job_form import read_form
-from schedcore.domain.job_trigger import Appointed
-from schedcore.domain.names import POLICY_FIELDS, TRIGGER_FIELDS
+from schedcore.domain.names import POLICY_FIELDS
 from schedcore.domain.preview import preview
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["differences", "edit", "stored_order"]
 
-_RULE = ("cron", "every", "at", "text", "in", "kind", "anchor")
 _PLAIN = ("name", "owner", "scope")
 
 
@@ -132,10 +131,10 @@ def changed_order(
     given = {form.names.get(n, n): v for n, v in form.given.items() if n != "trigger"}
     data = {n: v for n, v in data.items() if n not in form.given} | given | form.policies
     if touches:
-        data["trigger"] = _trigger(current, form.given.get("trigger"), form.flat, taken.flat)
+        data["trigger"] = edited_trigger(current, form.given.get("trigger"), form.flat, taken.flat)
         return reading.read_order(control, data, now, known)
     order = reading.read_order(control, data, now, known, past_ok=True)
-    return replace(order, appointed=_appointed(control, job, current))
+    return replace(order, appointed=stored_appointment(control, job, current))
 
 
 def stored_order(job: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:
@@ -167,43 +166,3 @@ def _policy(name: str) -> str:
 def _any_of(name: str) -> Any:
     """A value that only names its field, for sorting which fields are taken away."""
     return False if name.strip().lower() == "enabled" else ""
-
-
-def _trigger(
-    current: dict[str, Any], nested: Any, flat: Mapping[str, Any], taken: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The stored trigger with fields changed. Another rule keeps the zone and the bounds, and nothing else."""
-    old = orjson.loads(current["trigger"]) or {}
-    if isinstance(nested, str):
-        nested = {"text": nested}
-    if nested is not None and not isinstance(nested, Mapping):
-        raise Refused("a trigger is a table or a text", code="no_trigger", field="trigger", value=nested)
-    new: dict[str, Any] = {}
-    for name, value in {**(nested or {}), **flat}.items():
-        new[TRIGGER_FIELDS.find(str(name)) or str(name)] = value
-    if nested is not None and not flat:
-        kept = {"zone": old.get("zone")}  # a whole trigger: only the zone is the job's own
-    elif any(name in new for name in _RULE):
-        kept = {n: old[n] for n in ("zone", "not_before", "not_after", "count") if n in old}
-    else:
-        kept = {n: v for n, v in old.items() if n not in {"anchor", "anchor_given"}}
-        if old.get("anchor") and (old.get("anchor_given") or old.get("kind") == "every"):
-            kept["anchor"] = old["anchor"]  # the grid stays where it is
-    gone = {TRIGGER_FIELDS.find(name) or name for name in taken}
-    return {n: v for n, v in (kept | new).items() if v is not None and n not in gone}
-
-
-def _appointed(control: Control, job: dict[str, Any], current: dict[str, Any]) -> Appointed:
-    """The stored trigger, as it is. Raises :class:`Refused` where it cannot be read and was not replaced."""
-    try:
-        trigger = moves.trigger_of(current, control.kinds())
-    except SchedcoreError as error:
-        raise Refused(
-            f"the stored trigger cannot be read: {error.message}",
-            code="invalid",
-            field="trigger",
-            hint="give the job a new trigger in the same edit",
-        ) from None
-    if trigger is None:
-        raise Refused("the job has no trigger", code="missing", field="trigger")
-    return Appointed(trigger, orjson.loads(job["extra"] or "{}").get("relative"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schedcore._engine import moves, orders
+from schedcore._engine import moves, run_orders
 from schedcore._host.control import find
 from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
@@ -45,7 +45,7 @@ def pause(control: Control, text: str, *, reason: str | None, mode: str, dry_run
         for run in _live(c, job["id"]):
             what = RunState(run["state"]).word
             if mode == "stop":
-                what = orders.cancel(control.engine, c, run, actor, reason or "its job was paused", now)
+                what = run_orders.cancel(control.engine, c, run, actor, reason or "its job was paused", now)
             told.append({"run": run["id"], "now": what})
         return job["id"], told
 

@@ -116,14 +116,16 @@ def down(control: Control, text: str, down_from: str, up_at: str) -> dict[str, A
     last, left = _decided_until(compiled, trigger, row, since)
     runs: list[dict[str, Any]] = []
     skipped: list[Skip] = []
-    following = trigger.next(last)
+    following = None
     if row["state"] == "active":
         planned = opening.plan_of(compiled, last, row["anchor"], left, until)
         following = planned.next_slot
         runs, skipped = _outcome(control, compiled, planned, until)
-    elif row["state"] == "paused" and (skip := passed(trigger, last, until, _word(row), left=left)):
-        skipped = [skip]
-        following = trigger.next(until)
+    elif row["state"] == "paused":
+        skip = passed(trigger, last, until, _word(row), left=left)
+        skipped = [skip] if skip is not None else []
+        left = None if left is None else left - sum(s.count for s in skipped)
+        following = None if left == 0 else trigger.next(max(last, until))
     return {
         "v": 1,
         "key": row["key"],

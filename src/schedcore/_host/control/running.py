@@ -1,17 +1,14 @@
-"""Orders about runs: now, again, of the past, and not any more (A-15, F-11)."""
+"""Orders about runs: now, again, and not any more (A-15, F-11)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schedcore._engine import moves, orders
+from schedcore._engine import run_orders
 from schedcore._host.control import find, reading
-from schedcore._host.control.instants import instant_of
 from schedcore._host.control.ordering import clean_reason, now_of, required_reason
 from schedcore._host.control.ordering import order as ordered
 from schedcore._host.control.views import instants
-from schedcore._ledger import runs
-from schedcore.domain.clock import text as utc
 from schedcore.domain.errors import Conflict, Refused, nearest
 from schedcore.domain.run import FINAL, RunState, run_key
 
@@ -20,11 +17,10 @@ if TYPE_CHECKING:
     from schedcore._ledger.events import Actor
     from schedcore._ledger.ledger import Connection
 
-__all__ = ["backfill", "cancel", "release", "retry", "run"]
+__all__ = ["cancel", "release", "retry", "run"]
 
 _FINAL = {s.value for s in FINAL}
 _OVERRIDES = ("parallel",)
-_MOST = 10_000
 
 
 def run(
@@ -44,12 +40,12 @@ def run(
     if dry_run:
         with control.ledger.read() as c:
             job = find.job_of(c, text)
-            _, verdict = orders.may_run(engine, c, job, now_of(control, c), overlap=overlap)
+            _, verdict = run_orders.may_run(engine, c, job, now_of(control, c), overlap=overlap)
             return _told(control, c, job, None) | {"would": verdict, "dry_run": True}
 
     def deed(c: Connection, actor: Actor, now: int) -> int:
         job = find.locked_job(c, text)
-        return orders.run_now(engine, c, job, actor, now, reason=reason, overlap=overlap)
+        return run_orders.run_now(engine, c, job, actor, now, reason=reason, overlap=overlap)
 
     return _opened(control, ordered(control, deed))
 
@@ -72,13 +68,13 @@ def retry(control: Control, number: int | str, reason: str | None, *, dry_run: b
             found = find.run_of(c, number)
             check(found)
             job = find.job_of(c, found["uid"])
-            _, verdict = orders.may_run(control.engine, c, job, now_of(control, c))
+            _, verdict = run_orders.may_run(control.engine, c, job, now_of(control, c))
             return _told(control, c, job, None) | {"would": verdict, "retry_of": found["id"], "dry_run": True}
 
     def deed(c: Connection, actor: Actor, now: int) -> int:
         found, job = find.locked_run(c, number)
         check(found)
-        return orders.run_now(control.engine, c, job, actor, now, reason=reason, retry_of=found)
+        return run_orders.run_now(control.engine, c, job, actor, now, reason=reason, retry_of=found)
 
     return _opened(control, ordered(control, deed))
 
@@ -115,13 +111,13 @@ def cancel(control: Control, number: int | str, reason: str | None, *, dry_run: 
         with control.ledger.read() as c:
             found = find.run_of(c, number)
         if found["state"] in _FINAL:
-            raise orders.final_run(found)
+            raise run_orders.final_run(found)
         now = "stopping" if found["state"] == RunState.RUNNING.value else "cancelled"
         return {"run": found["id"], "key": found["key"], "now": now, "dry_run": True}
 
     def deed(c: Connection, actor: Actor, now: int) -> tuple[dict[str, Any], str]:
         found, _ = find.locked_run(c, number)
-        return found, orders.cancel(control.engine, c, found, actor, why, now)
+        return found, run_orders.cancel(control.engine, c, found, actor, why, now)
 
     found, told = ordered(control, deed)
     return {"run": found["id"], "key": found["key"], "now": told, "dry_run": False}
@@ -133,112 +129,13 @@ def release(control: Control, number: int | str, reason: str | None, *, dry_run:
     if dry_run:
         with control.ledger.read() as c:
             found = find.run_of(c, number)
-        orders.may_release(found)
+        run_orders.may_release(found)
         return {"run": found["id"], "key": found["key"], "host": found["host"], "dry_run": True}
 
     def deed(c: Connection, actor: Actor, now: int) -> dict[str, Any]:
         found, _ = find.locked_run(c, number)
-        orders.release(control.engine, c, found, actor, why, now)
+        run_orders.release(control.engine, c, found, actor, why, now)
         return found
 
     found = ordered(control, deed)
     return {"run": found["id"], "key": found["key"], "host": found["host"], "dry_run": False}
-
-
-def backfill(
-    control: Control, text: str, from_: str, to: str, *, limit: int, reason: str | None, dry_run: bool
-) -> dict[str, Any]:
-    """See :meth:`Control.backfill`."""
-    reason = clean_reason(reason)
-    if isinstance(limit, bool) or not 1 <= limit <= _MOST:
-        raise Refused(f"{limit} slots", code="out_of_range", field="limit", value=limit, hint=f"1 to {_MOST}")
-
-    def look(c: Connection, job: dict[str, Any], now: int) -> tuple[Any, list[int], int, int]:
-        if job["state"] in {"retired", "pending"} or moves.invalid(job["state_reason"]):
-            raise Conflict(
-                f"job {job['key']!r} is {job['state']}", code="wrong_state", field="job", value=job["key"]
-            )
-        trigger = moves.trigger_of(moves.current(c, job), control.kinds())
-        if trigger is None:
-            raise Conflict(f"job {job['key']!r} has no trigger", code="wrong_state", field="job")
-        first = instant_of(from_, trigger.zone, "from")
-        last = instant_of(to, trigger.zone, "to")
-        _bounds(job, first, last, now)
-        return _free(c, job, trigger, first, last, limit)
-
-    if dry_run:
-        with control.ledger.read() as c:
-            job = find.job_of(c, text)
-            _, free, answered, left = look(c, job, now_of(control, c))
-        return _filled(job, free, answered, left, dry_run=True)
-
-    def deed(c: Connection, actor: Actor, now: int) -> tuple[dict[str, Any], list[int], int, int]:
-        job = find.locked_job(c, text)
-        trigger, free, answered, left = look(c, job, now)
-        orders.backfill(control.engine, c, job, trigger, free, actor, now, reason)
-        return job, free, answered, left
-
-    return _filled(*ordered(control, deed), dry_run=False)
-
-
-def _bounds(job: dict[str, Any], first: int, last: int, now: int) -> None:
-    if last < first:
-        raise Refused("the end lies before the start", code="contradiction", field="to", value=utc(last))
-    if last > now:
-        raise Refused(
-            f"{utc(last)} is still to come",
-            code="in_the_future",
-            field="to",
-            value=utc(last),
-            hint="only slots of the past are filled",
-        )
-    archived = job["archived_through"]
-    if archived is not None and first <= archived:
-        raise Refused(
-            f"runs up to {utc(archived)} are archived; what ran before cannot be told apart here",
-            code="archived",
-            field="from",
-            value=utc(first),
-        )
-
-
-def _free(
-    c: Connection, job: dict[str, Any], trigger: Any, first: int, last: int, limit: int
-) -> tuple[Any, list[int], int, int]:
-    """The oldest slots without a run, how many have one, and how many are left for another order."""
-    free: list[int] = []
-    answered = 0
-    at = first - 1
-    undecided = job["last_slot"] if job["last_slot"] is not None else job["anchor"]
-    while len(free) < limit:
-        batch: list[int] = []
-        while len(batch) < 500 and (slot := trigger.next(at)) is not None and slot <= last:
-            batch.append(slot)
-            at = slot
-        if not batch:
-            break
-        taken = runs.answered(c, job["id"], batch)
-        waiting = {s for s in batch if s > undecided}  # the next tick, or the resume, decides them
-        answered += len(taken | waiting)
-        free += [s for s in batch if s not in taken and s not in waiting]
-    if len(free) > limit:
-        at = free[limit - 1]
-        free = free[:limit]
-        answered = trigger.count_between(first - 1, at) - limit
-    return trigger, free, answered, trigger.count_between(at, last)
-
-
-def _filled(
-    job: dict[str, Any], free: list[int], answered: int, left: int, *, dry_run: bool
-) -> dict[str, Any]:
-    return {
-        "id": job["uid"],
-        "key": job["key"],
-        "opened": len(free),
-        "slots": [utc(slot) for slot in free],
-        "answered": answered,
-        "left": left,
-        "definition": job["definition"],
-        "note": f"these runs do what definition {job['definition']} says, which is today's",
-        "dry_run": dry_run,
-    }

@@ -15,6 +15,7 @@ from schedcore.domain.errors import LedgerError
 
 __all__ = [
     "CHANNEL",
+    "ONE_CLOCK",
     "boot_id",
     "checkpoint",
     "hot",
@@ -29,6 +30,8 @@ __all__ = [
 ]
 
 CHANNEL = "schedcore"
+ONE_CLOCK = True
+"""Due-ness and leases are judged by the same clock, the server's."""
 _CLOCK = "(extract(epoch from clock_timestamp())*1000000)::bigint"
 _PLANNER = (
     "-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off -c enable_bitmapscan=off -c jit=off"

@@ -202,6 +202,14 @@ _LANES = {
 }
 
 
+_BOTH = f"select ({_LANES['due']}),({_LANES['queued']})"
+
+
+def all_heads(c: Connection) -> tuple[list[list[Any]], list[list[Any]]]:
+    due_heads, queued_heads = c.exec_driver_sql(_BOTH).one()
+    return due_heads or [], queued_heads or []
+
+
 def heads(c: Connection, of: str) -> list[list[Any]]:
     return c.exec_driver_sql(_LANES[of]).scalar_one() or []
 
@@ -222,3 +230,39 @@ _POST_FINAL = (
 
 def post_final(c: Connection, pairs: Sequence[Row], now: int) -> None:
     c.exec_driver_sql(_POST_FINAL, (now, _json(pairs, _letters(2))))
+
+
+_OPEN_RUNNING = (
+    "with u as materialized (select * from "
+    + _records(("a", _BIGINT), ("b", _INT), ("c", _INT), ("d", _BIGINT), ("e", _BIGINT))
+    + "), moved as (update schedcore.due set next_run_at=u.e,last_slot=u.d,slots_left=null,fired=fired+1,faults=0"
+    " from u where due.job_id=u.a), made as (insert into schedcore.runs(job_id,definition,lane,scheduled_for,trigger,"
+    "state,start_at,attempts,fence,host_id,lease_end,opened_at) select a,b,c,d,0,1,d,1,1,%s,%s,%s from u"
+    " on conflict do nothing returning id,job_id,scheduled_for), tried as (insert into schedcore.attempts(run_id,"
+    "number,fence,host_id,claimed_at) select id,1,1,%s,%s from made) select id,job_id,scheduled_for from made"
+)
+
+
+def open_running(
+    c: Connection, rows: Sequence[Row], host_id: int, lease_end: int, now: int
+) -> list[int | None]:
+    given = (_json(rows, _letters(5)), host_id, lease_end, now, host_id, now)
+    made = {(job, slot): run for run, job, slot in c.exec_driver_sql(_OPEN_RUNNING, given).cursor.fetchall()}
+    return [made.get((row[0], row[3])) for row in rows]
+
+
+_END_WELL = (
+    "with v as materialized (select * from "
+    + _records(*_PLAIN, ("g", _BIGINT))
+    + "), held as (update schedcore.runs set state=v.c,lease_end=null,started_at=v.d,finished_at=v.e,"
+    "duration_ms=(v.e-v.d)/1000,latency_ms=coalesce(latency_ms,(v.d-start_at)/1000),outcome=v.f from v"
+    " where runs.id=v.a and runs.fence=v.b and runs.state=1 returning runs.id), tried as (update schedcore.attempts"
+    " set started_at=v.d,finished_at=v.e,outcome=v.f from v where attempts.run_id=v.a and attempts.number=1),"
+    " streaks as (update schedcore.jobs set streak=0 where streak<>0 and id in (select g from v)), told as (insert"
+    " into schedcore.outbox(at,topic,job_id,run_id) select %s,'run.final',g,a from v where exists (select 1 from"
+    " schedcore.marks)) select count(*) from held"
+)
+
+
+def end_well(c: Connection, rows: Sequence[Row], now: int) -> int:
+    return int(c.exec_driver_sql(_END_WELL, (_json(rows, _letters(7)), now)).scalar_one())

@@ -23,6 +23,7 @@ from schedcore.domain.errors import LedgerError, Refused
 
 __all__ = [
     "BUSY_S",
+    "ONE_CLOCK",
     "boot_id",
     "checkpoint",
     "hot",
@@ -38,6 +39,8 @@ __all__ = [
 ]
 
 BUSY_S = 5.0
+ONE_CLOCK = False
+"""Due-ness is judged by the wall clock, leases by the boot-time clock."""
 _NETWORK = {
     "nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "ncpfs", "afs", "9p", "ceph", "glusterfs", "lustre",
     "fuse.sshfs", "fuse.s3fs", "fuse.rclone", "fuse.glusterfs", "davfs", "fuse.davfs2", "beegfs", "gpfs",
@@ -143,6 +146,12 @@ def make_engine(url: sa.URL) -> sa.Engine:
 
     @event.listens_for(engine, "connect")
     def _connect(dbapi: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+        try:
+            _keep(dbapi)
+        except sqlite3.Error as error:  # what a listener raises is not translated for us
+            raise sa.exc.DatabaseError("PRAGMA", None, error) from error
+
+    def _keep(dbapi: sqlite3.Connection) -> None:
         dbapi.isolation_level = None  # sqlite3 emits no BEGIN of its own
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             dbapi.execute("PRAGMA " + pragma)

@@ -236,6 +236,15 @@ _LANES = {
 }
 
 
+_BOTH = f"select ({_LANES['due']}),({_LANES['queued']})"
+
+
+def all_heads(c: Connection) -> tuple[list[list[Any]], list[list[Any]]]:
+    """The heads of ``due`` and of ``queued``, in one statement."""
+    due_heads, queued_heads = c.exec_driver_sql(_BOTH).one()
+    return orjson.loads(due_heads), orjson.loads(queued_heads)
+
+
 def heads(c: Connection, of: str) -> list[list[Any]]:
     """``due``: (lane, nearest next_run_at); ``queued``: (lane, nearest present start, nearest late start).
 
@@ -266,3 +275,31 @@ def _post_final(n: int) -> str:
 def post_final(c: Connection, pairs: Sequence[Row], now: int) -> None:
     """Rows of (job_id, run_id) go to the outbox, if anybody listens."""
     c.exec_driver_sql(_post_final(len(pairs)), (*_flat(pairs), now))
+
+
+def open_running(
+    c: Connection, rows: Sequence[Row], host_id: int, lease_end: int, now: int
+) -> list[int | None]:
+    """Due slots of plain jobs become running runs with their first attempts, and their jobs move on.
+
+    Rows of (job_id, definition, lane, scheduled_for, next_run_at); answers as :func:`insert_running`.
+    """
+    ids = insert_running(c, [row[:4] for row in rows], host_id, lease_end, now)
+    made = [(run_id, 1, 1) for run_id in ids if run_id is not None]
+    if made:
+        insert_attempts(c, made, host_id, now)
+    advance(c, [(row[0], row[4], row[3], None, 1) for row in rows])
+    return ids
+
+
+def end_well(c: Connection, rows: Sequence[Row], now: int) -> int:
+    """First attempts that ended well and leave nothing else: run, attempt, streak and outbox.
+
+    Rows of (run_id, fence, state, started_at, finished_at, outcome, job_id); answers how many held their fence.
+    """
+    held = settle_plain(c, [row[:6] for row in rows])
+    if held == len(rows):
+        close_attempts(c, [(row[0], 1, row[3], row[4], row[5], None, None, None) for row in rows])
+        clear_streaks(c, sorted({row[6] for row in rows}))
+        post_final(c, [(row[6], row[0]) for row in rows], now)
+    return held
