@@ -73,8 +73,7 @@ def test_a_lost_run_is_interrupted_within_five_seconds_of_its_lease(stage: Stage
     b.beat()
     a.die()
 
-    clock.advance(59)
-    b.poll()
+    wait(clock, 59, b)
     before = a.words(job)
     woken = 0.0
     while (step := b.wakes_in()) + woken <= 6 and b.words(job) == before:
@@ -105,11 +104,9 @@ def test_nobody_judges_before_it_was_in_contact_for_one_lease(stage: Stage, cloc
     b = stage()
 
     b.beat()
-    clock.advance(59)
-    b.poll()
+    wait(clock, 59, b)
     before = b.words(job)
-    clock.advance(2)
-    b.poll()
+    wait(clock, 2, b)
 
     assert before == [("09:00:00", "running")]
     assert b.words(job) == [("09:00:00", "interrupted")]
@@ -121,14 +118,11 @@ def test_nobody_judges_before_the_server_was_up_for_one_lease(stage: Stage, cloc
     wait(clock, 120, b, a)
     a.die()
 
-    clock.advance(61)
+    wait(clock, 30, b)
     clock.server_restarted()
-    b.poll()
-    clock.advance(59)
-    b.poll()
+    wait(clock, 59, b)
     before = b.words(job)
-    clock.advance(2)
-    b.poll()
+    wait(clock, 2, b)
 
     assert before == [("09:00:00", "running")]
     assert b.words(job) == [("09:00:00", "interrupted")]
@@ -230,6 +224,7 @@ def test_work_that_does_not_stop_at_its_limit_is_settled_without_it(stage: Stage
     assert item.stop.reason == "timeout"
     wait(clock, 12, a)
     settled = a.runs(job)[0]
+    clock.advance(3)
     a.finish(item.run_id)  # and ends after all
     a.poll()
 
@@ -299,3 +294,17 @@ def test_a_host_that_stops_in_order_leaves_no_lease_and_counts_no_failure(
 
     assert [(run["word"], run["reason"]) for run in a.runs(job)] == [("interrupted", "shutdown")]
     assert a.job(job)["streak"] == 0
+
+
+def test_a_judge_that_was_asleep_itself_waits_one_lease_before_it_judges(
+    stage: Stage, clock: ManualClock
+) -> None:
+    a, job = held(stage, clock)
+    b = stage()
+    wait(clock, 60, a, b)
+
+    clock.advance(hours=8)  # the machine sleeps, and both hosts with it
+    b.poll()
+    b.poll()
+
+    assert a.words(job) == [("09:00:00", "running")]
