@@ -127,7 +127,7 @@ class Bench:
             if not ours:
                 return answer
             needed = given["lead"] - answer["spare"]
-            self._leads[key] = max(1.0, needed * 1.25 + 0.3)
+            self._leads[key] = max(0.5, needed * 1.3 + 0.2)
             if answer["spare"] >= 0:
                 return answer
 
