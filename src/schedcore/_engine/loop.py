@@ -239,7 +239,7 @@ class Loop:
             self.gates.ask(job, row)
         engine.to_ask.clear()
         self._next_at = done.next_at
-        self._more = done.more and bool(done.claimed or known)
+        self._more = done.more and bool(done.claimed or known or done.opened)
         if done.leapt:
             self._look_at_clock(c)
         if self._disk_full_since is not None:
