@@ -170,5 +170,5 @@ def test_50_kills_over_4_processes_on_one_file_lose_and_repeat_nothing(sqlite_fl
 
     assert until(lambda: "running" not in fleet.words(), 10)
     assert faults(fleet) == []
-    assert no_lock_error(fleet.logs())
+    assert no_lock_error(fleet)
     assert acknowledged > 20
