@@ -24,7 +24,7 @@ from nox.virtualenv import PassthroughEnv
 ROOT = Path(__file__).resolve().parent
 PROJECTS = [ROOT, *sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))]
 SOURCES = [str(path.relative_to(ROOT)) for project in PROJECTS for path in [project / "src"]]
-LOCKS = ["dev", "test", "lint", "build"]
+LOCKS = ["dev", "test", "lint", "build", "bench"]
 PARALLEL = ["-n", "2", "--dist", "worksteal"]
 PYTHONS = ["3.11", "3.12", "3.13"]
 
@@ -79,11 +79,11 @@ def coverage(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """The benchmarks; arguments go to them."""
-    if not (ROOT / "benchmarks").is_dir():
-        session.skip("there is no folder benchmarks/ yet")
-    install(session, "test", distributions=True)
-    session.run("python", "-m", "benchmarks", *session.posargs)
+    """The benchmark, in an environment of its own with the peers; arguments go to it."""
+    lock = ["--require-hashes", "--no-deps", "-r", "requirements/bench.txt"]
+    inside = beside(session, "bench", sys.executable, *lock)
+    pip(session, inside, "--no-deps", "--no-build-isolation", *editables())
+    session.run(inside, "-m", "benchmarks", *session.posargs, external=True)
 
 
 @nox.session(default=False)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.stories.conftest import Stage
 
 from schedcore.testing import DyingLedger, HostDied, ManualClock, Player, StandingHost
+from tests.stories.conftest import Stage
 
 
 @pytest.fixture(autouse=True)
@@ -230,6 +230,26 @@ def test_a_ledger_that_comes_back_takes_what_waits_from_the_hand_that_held_it(
 
     assert host.words(job) == [("09:00:00", "succeeded")]
     assert files(host.folder / "spool") == []
+
+
+def test_work_that_ended_in_time_keeps_its_end_although_the_ledger_was_away_past_its_limit(
+    stage: Stage, clock: ManualClock, dying: DyingLedger
+) -> None:
+    host = stage(hold=True, ledger=dying)
+    job = host.add("plain", cron="0 9 * * *", timeout="5m")
+    clock.set("2026-06-01T09:00:00+00:00")
+    host.beat()
+    with dying.away():
+        clock.advance(200)
+        host.finish(took_s=200)
+        host.poll()
+        clock.advance(300)
+        host.poll()
+
+    host.beat()
+
+    assert host.words(job) == [("09:00:00", "succeeded")]
+    assert host.engine.counters.stale == 0
 
 
 def files(folder: Path) -> list[str]:

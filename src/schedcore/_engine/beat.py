@@ -38,6 +38,7 @@ class Turn:
     more: bool = False
     late_waiting: bool = False
     leapt: bool = False
+    opened: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,11 @@ def _open_and_claim(e: Engine, c: Connection, done: Turn, lease_end: int) -> Non
         got, seen = opening.open_lane(e, c, lane, needs, now, lease_end, room, offered=offered)
         _served(e, done, lane, got)
         opened_queued |= seen > len(got)
-        done.more |= seen >= e.settings.batch or (seen >= room > len(got))
+        done.opened |= seen > 0
+        full = 0 < room <= seen and e.slow(
+            needs.kind
+        )  # what else is due is decided now, and waits in the queue
+        done.more |= seen >= e.settings.batch or (seen >= room > len(got)) or full
     if opened_queued:
         queued = _claim_opened(e, c, done, lanes, lease_end)
     _claim_late(e, c, done, queued, lanes, lease_end)

@@ -239,7 +239,7 @@ class Loop:
             self.gates.ask(job, row)
         engine.to_ask.clear()
         self._next_at = done.next_at
-        self._more = done.more and bool(done.claimed or known)
+        self._more = done.more and bool(done.claimed or known or done.opened)
         if done.leapt:
             self._look_at_clock(c)
         if self._disk_full_since is not None:
@@ -382,7 +382,7 @@ class Loop:
         boot = engine.clocks.boot()
         cut_off = boot - engine.renewed_at >= engine.lease_us * 2 // 3
         for item in list(engine.running.values()):
-            if item.began is not None and boot - item.began >= item.job.limit * SECOND:
+            if item.began is not None and not item.ended and boot - item.began >= item.job.limit * SECOND:
                 item.stop.give("timeout")
             policies = item.job.policies
             if cut_off and (policies.on_lost == "retry" or policies.stop_when_cut):

@@ -209,6 +209,10 @@ class Engine:
             return 0
         return min(self.settings.claim_ahead, int(self.settings.workers * 0.020 / max(took, 1e-6)))
 
+    def slow(self, kind: str) -> bool:
+        """Is this kind known to be slower than what is claimed ahead?"""
+        return kind in self.took and not self.ahead(kind)
+
     def room(self, kind: str) -> int:
         """How many more runs of this kind may be claimed now; those this turn settles have left."""
         return max(0, self.settings.workers + self.ahead(kind) - len(self.running) + self.leaving)

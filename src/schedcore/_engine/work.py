@@ -59,7 +59,7 @@ class Worker:
             finish.stdout_tail, finish.stderr_tail = output.tails()
             finish.output_ref = output.reference
         finish.finished_at = max(engine.instant(), started)
-        item.ended = True
+        item.ended = True  # however long the ledger is away, this is how it ended
         engine.inbox.put(finish)
 
     def _perform(self, item: Claimed, output: FileOutput, finish: Finish) -> None:

@@ -5,6 +5,7 @@ The faults are put below the ledger, at the driver's door, so that everything ab
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,9 @@ from schedcore.testing.clock import ManualClock
 
 __all__ = ["DyingLedger", "HostDied"]
 
-_WRITES = ("insert", "update", "delete")
+_WRITES = re.compile(
+    r"(insert|update|delete)\b|with\b.*(\binsert into\b|(?<!for )\bupdate\b|\bdelete from\b)", re.S
+)
 
 
 class HostDied(BaseException):
@@ -94,9 +97,10 @@ class DyingLedger(Ledger):
     ) -> None:
         if self._away:
             raise _lost()
-        if self._full and statement.lstrip().lower().startswith(_WRITES):
+        writes = _WRITES.match(statement.lstrip().lower())
+        if self._full and writes:
             raise _no_space(sqlite=self.is_sqlite)
-        if statement.lstrip().lower().startswith(_WRITES):
+        if writes:
             self._wrote.add(id(c.connection.dbapi_connection))
         self.statements += 1
         self._meet("statement", after=False)

@@ -135,6 +135,7 @@ class StandingHost:
         if run_id is None:
             (run_id,) = self.held
         item = self.held.pop(run_id)
+        item.ended = True
         now = self.clock.wall()
         self.engine.inbox.put(Finish(item, outcome or ok(), now - round(took_s * 1e6), now))
 
@@ -145,7 +146,7 @@ class StandingHost:
 
     def stop(self) -> None:
         """Stop in order: nothing more is claimed, and held work ends ``interrupted: shutdown``."""
-        if self.dead:
+        if self.dead:  # or stopped already
             return
         self.engine.draining = True
         for run_id, item in list(self.held.items()):
@@ -155,6 +156,7 @@ class StandingHost:
             self.poll()
         self.engine.running.clear()  # whatever the ledger did not take is not waited for
         self.crew.stop(0)
+        self.dead = True
 
     def die(self) -> None:
         """Die without a word: what is held stays held, in the ledger, until its lease is judged."""

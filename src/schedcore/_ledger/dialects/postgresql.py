@@ -34,7 +34,8 @@ ONE_CLOCK = True
 """Due-ness and leases are judged by the same clock, the server's."""
 _CLOCK = "(extract(epoch from clock_timestamp())*1000000)::bigint"
 _PLANNER = (
-    "-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off -c enable_bitmapscan=off -c jit=off"
+    "-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off -c enable_bitmapscan=off"
+    " -c enable_material=off -c enable_memoize=off -c jit=off"
 )
 _LIMITS = (
     "-c statement_timeout=30000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=30000"

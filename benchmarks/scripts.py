@@ -1,25 +1,23 @@
-"""1,000 x /bin/true through the script executor, beside a bare ``subprocess.run`` loop, at concurrency 4.
-
-Run it with the sources on the path; the rounds are interleaved, the medians and the ratio are printed.
-"""
+"""``/bin/true`` through the script executor and its supervisors, beside bare ``subprocess.run``, four at once."""
 
 from __future__ import annotations
 
-import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from benchmarks.bench import Failed
 from schedcore.spec import RunContext
 from schedcore_script.execute import ScriptExecutor
 from schedcore_script.payload import ScriptPayload
 
-RUNS = 1000
+__all__ = ["spawned"]
+
 THREADS = 4
 
 
@@ -60,32 +58,27 @@ def _context(number: int, state: Path, payload: ScriptPayload) -> RunContext:
     return ctx
 
 
-def main(rounds: int = 5) -> None:
+def spawned(*, runs: int, rounds: int) -> dict[str, Any]:
+    """Runs a second of both, round by round in turn, after one round that warms both."""
     executor = ScriptExecutor()
     payload = ScriptPayload(args=["/bin/true"])
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(THREADS) as pool:
         state = Path(folder)
 
         def ours(number: int) -> None:
-            assert executor.execute(_context(number, state, payload)).kind == "ok"
+            if executor.execute(_context(number, state, payload)).kind != "ok":
+                raise Failed("a script that does nothing did not end well")
 
         def bare(_: int) -> None:
             subprocess.run(["/bin/true"], check=True)
 
         def rate(call: Callable[[int], None]) -> float:
             began = time.perf_counter()
-            list(pool.map(call, range(RUNS)))
-            return RUNS / (time.perf_counter() - began)
+            list(pool.map(call, range(runs)))
+            return runs / (time.perf_counter() - began)
 
         rate(ours)
         rate(bare)
         pairs = [(rate(ours), rate(bare)) for _ in range(rounds)]
     executor.close()
-    ratios = sorted(a / b for a, b in pairs)
-    print(f"script executor {statistics.median(a for a, _ in pairs):8.0f} runs/s")
-    print(f"subprocess.run  {statistics.median(b for _, b in pairs):8.0f} runs/s")
-    print(f"ratio           {statistics.median(ratios):8.2f}  ({ratios[0]:.2f}-{ratios[-1]:.2f})")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    return {"ours": [a for a, _ in pairs], "bare": [b for _, b in pairs]}

@@ -1,0 +1,344 @@
+"""Attempts, retries, streaks and breakers (A-07 to A-12), and what a run keeps (L-14 to L-16, L-19, L-21, T-17)."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from typing import Any
+
+import pytest
+
+from schedcore.spec import Outcome, RunContext, Veto, blocked, failed, findings, no_op, ok
+from schedcore.testing import Doorkeeper, ManualClock, Player, noop
+from tests.stories.conftest import Stage
+
+
+def minutes(host: Any, clock: ManualClock, n: int) -> None:
+    """So many beats, a minute apart."""
+    for _ in range(n):
+        clock.advance(minutes=1)
+        host.beat()
+
+
+BAD = failed("exit_code", exit_code=1)
+
+
+def test_three_attempts_are_one_run_and_sixty_seconds_apart(stage: Stage, clock: ManualClock) -> None:
+    player = Player(then=BAD)
+    host = stage(player.plays(attempts=3))
+    job = host.add("failing", at="2026-06-01T09:00:00Z")
+    clock.set("2026-06-01T09:00:00+00:00")
+
+    host.beat()
+    minutes(host, clock, 5)
+
+    (run,) = host.runs(job)
+    attempts = host.attempts(run["id"])
+    assert (run["word"], run["attempts"], run["gave_up"]) == ("failed", 3, 1)
+    assert [a["number"] for a in attempts] == [1, 2, 3]
+    assert [(a["claimed_at"] - attempts[0]["claimed_at"]) // 1_000_000 for a in attempts] == [0, 60, 120]
+    assert {ctx.run_key for ctx in player.seen} == {player.seen[0].delivery_key}
+    assert host.job(job)["state"] == "done"
+
+
+@pytest.mark.parametrize(("declared", "given", "made"), [(1, None, 1), (3, None, 3), (3, 2, 2)])
+def test_the_kind_says_how_many_attempts_there_are_and_the_job_may_say_otherwise(
+    stage: Stage, clock: ManualClock, declared: int, given: int | None, made: int
+) -> None:
+    player = Player(then=BAD)
+    host = stage(player.plays(attempts=declared))
+    host.add("failing", at="2026-06-01T09:00:00Z", **({"attempts": given} if given else {}))
+    clock.set("2026-06-01T09:00:00+00:00")
+
+    host.beat()
+    minutes(host, clock, 4)
+
+    assert len(player.seen) == made
+
+
+def test_doubling_waits_twice_as_long_each_time(stage: Stage, clock: ManualClock) -> None:
+    host = stage(Player(then=BAD).plays(attempts=4))
+    job = host.add("failing", at="2026-06-01T09:00:00Z", retry_backoff="doubling", timeout="1h")
+    clock.set("2026-06-01T09:00:00+00:00")
+
+    host.beat()
+    minutes(host, clock, 8)
+
+    claimed = [a["claimed_at"] // 60_000_000 for a in host.attempts(host.runs(job)[0]["id"])]
+    assert [b - a for a, b in itertools.pairwise(claimed)] == [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        failed("assertion"),
+        failed("refusal"),
+        failed("not_found"),
+        failed("exit_code", exit_code=127),
+        failed("provider", retry=False),
+        Outcome("failed", "provider", detail={"status": 402}),
+        blocked("secret"),
+        Outcome("cancelled", "operator"),
+    ],
+    ids=lambda o: f"{o.kind}-{o.reason}-{o.exit_code}",
+)
+def test_what_no_further_attempt_can_cure_is_tried_once(
+    stage: Stage, clock: ManualClock, end: Outcome
+) -> None:
+    player = Player(then=end)
+    host = stage(player.plays(attempts=3))
+    job = host.add("failing", at="2026-06-01T09:00:00Z")
+    clock.set("2026-06-01T09:00:00+00:00")
+
+    host.beat()
+    minutes(host, clock, 3)
+
+    assert len(player.seen) == 1
+    assert host.job(job)["streak"] == (1 if end.kind == "failed" else 0)
+    assert [a["reason"] for a in host.attempts(host.runs(job)[0]["id"])] == [end.reason]
+
+
+def test_a_restart_between_two_attempts_loses_neither(stage: Stage, clock: ManualClock) -> None:
+    player = Player(BAD)
+    host = stage(player.plays(attempts=2))
+    job = host.add("shaky", at="2026-06-01T09:00:00Z", breaker=1)
+    clock.set("2026-06-01T09:00:00+00:00")
+    host.beat()
+    (between,) = host.runs(job)
+    host.die()
+
+    host = stage(player.plays(attempts=2))
+    minutes(host, clock, 1)
+
+    assert (between["word"], between["next_attempt_at"] - clock.wall()) == ("queued", 0)
+    assert host.job(job)["streak"] == 0
+    assert [run["word"] for run in host.runs(job)] == ["succeeded"]
+
+
+def test_latency_is_that_of_the_first_attempt_and_duration_that_of_the_last(
+    stage: Stage, clock: ManualClock
+) -> None:
+    host = stage(hold=True)
+    job = host.add("slow", at="2026-06-01T09:00:00Z", attempts=2)
+    clock.set("2026-06-01T09:00:02+00:00")
+    host.beat()
+    host.finish(None, BAD, took_s=0)
+    host.beat()
+    clock.advance(60)
+    host.beat()
+    clock.advance(7)
+
+    host.finish(took_s=7)
+    host.beat()
+
+    (run,) = host.runs(job)
+    assert (run["latency_ms"], run["duration_ms"]) == (2000, 7000)
+
+
+def test_a_run_keeps_what_each_attempt_was(stage: Stage, clock: ManualClock) -> None:
+    host = stage(Player(failed("exit_code", "no route", exit_code=7)).plays(attempts=2))
+    job = host.add("shaky", at="2026-06-01T09:00:00Z")
+    clock.set("2026-06-01T09:00:00+00:00")
+
+    host.beat()
+    minutes(host, clock, 1)
+
+    told = [
+        (a["number"], a["fence"], a["host"], a["outcome"], a["reason"], a["text"], a["exit_code"])
+        for a in host.attempts(host.runs(job)[0]["id"])
+    ]
+    assert told == [
+        (1, 1, "host-1", "failed", "exit_code", "no route", 7),
+        (2, 2, "host-1", "ok", None, None, None),
+    ]
+
+
+def test_five_failures_in_a_row_pause_the_job_with_one_line(
+    stage: Stage, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    host = stage(Player(then=BAD).plays())
+    job = host.add("failing", cron="* * * * *")
+
+    minutes(host, clock, 9)
+    host.control.resume("failing", reason="repaired")
+
+    assert [run["word"] for run in host.runs(job)] == ["failed"] * 5
+    assert sum("5 failed in a row" in record.message for record in caplog.records) == 1
+    assert host.skips(job) == [("breaker", 4)]
+    assert (host.job(job)["state"], host.job(job)["streak"]) == ("active", 0)
+
+
+def test_a_good_end_breaks_the_streak_and_what_is_no_end_leaves_it(stage: Stage, clock: ManualClock) -> None:
+    host = stage(
+        Player(BAD, BAD, BAD, BAD, findings(), BAD, no_op(), BAD, BAD, blocked("secret"), BAD).plays()
+    )
+    job = host.add("mixed", cron="* * * * *")
+
+    streaks = []
+    for _ in range(11):
+        minutes(host, clock, 1)
+        streaks.append(host.job(job)["streak"])
+
+    assert streaks == [1, 2, 3, 4, 0, 1, 0, 1, 2, 2, 3]
+    assert host.job(job)["state"] == "active"
+
+
+def test_an_open_breaker_with_a_cool_down_makes_one_probe_over_two_hosts(
+    stage: Stage, clock: ManualClock
+) -> None:
+    player = Player(then=BAD)
+    a, b = stage(player.plays()), stage(player.plays())
+    job = a.add("failing", cron="0 * * * *", breaker=2, breaker_cooldown="24h")
+    for _ in range(2):
+        clock.advance(hours=1)
+        a.beat()
+    assert a.job(job)["state"] == "paused"
+    before = len(player.seen)
+
+    probes = []
+    for _ in range(26):
+        clock.advance(hours=1)
+        b.beat()
+        a.beat()
+        probes.append(len(player.seen) - before)
+
+    assert probes == [0] * 23 + [1] * 3
+    assert a.job(job)["state"] == "paused"
+    player.then = ok()
+    for _ in range(24):
+        clock.advance(hours=1)
+        a.beat()
+        b.beat()
+    assert a.job(job)["state"] == "active"
+    assert a.job(job)["streak"] == 0
+
+
+@pytest.mark.parametrize("how", ["blocked", "gate", "overlap", "cancelled"])
+def test_a_probe_that_told_nothing_is_followed_by_another(stage: Stage, clock: ManualClock, how: str) -> None:
+    gate = Doorkeeper(*([None, None, Veto("never", passing=False)] if how == "gate" else []))
+    player = Player(BAD, BAD)
+    host = stage(player.plays(), gates=[gate.stands()] if how == "gate" else [])
+    job = host.add("failing", cron="0 * * * *", breaker=2, breaker_cooldown="1h")
+    for _ in range(2):
+        clock.advance(hours=1)
+        host.beat()
+    assert host.job(job)["state"] == "paused"
+    if how in {"blocked", "cancelled"}:
+        player.steps = [blocked("secret") if how == "blocked" else Outcome("cancelled", "operator")]
+    elif how == "overlap":
+        host.hold = True
+        host.control.run("failing")
+        clock.advance(minutes=58)
+        host.beat()
+        assert len(host.held) == 1
+        host.clock.advance(minutes=2)
+        host.beat()
+        host.hold = False
+        host.finish(outcome=blocked("secret"))
+        host.beat()
+    else:
+        pass
+
+    for _ in range(3):
+        clock.advance(hours=1)
+        host.beat()
+
+    assert host.job(job)["state"] == "active"
+
+
+def test_soft_failures_are_findings_and_a_missing_program_is_not(stage: Stage, clock: ManualClock) -> None:
+    host = stage(Player(failed("exit_code", exit_code=3), failed("exit_code", exit_code=127)).plays())
+    job = host.add("audit", cron="* * * * *", soft_fail=True)
+
+    minutes(host, clock, 2)
+
+    assert [(run["word"], run["exit_code"]) for run in host.runs(job)] == [("findings", 3), ("failed", 127)]
+    assert host.job(job)["streak"] == 1
+
+
+def nonsense(ctx: RunContext) -> Any:
+    return {"state": "fine"}
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        (ZeroDivisionError("oh"), "plugin 'test': ZeroDivisionError: oh"),
+        (SystemExit(3), "plugin 'test': SystemExit: 3"),
+        (KeyboardInterrupt(), "plugin 'test': KeyboardInterrupt"),
+        (nonsense, "plugin 'test' returned {'state': 'fine'}"),
+        (Outcome("splendid"), "plugin 'test' returned Outcome"),  # type: ignore[arg-type]
+    ],
+    ids=["raises", "leaves-the-thread", "interrupts", "nonsense", "no-outcome"],
+)
+def test_whatever_an_executor_does_ends_its_own_run_with_the_name_of_the_plugin(
+    stage: Stage, clock: ManualClock, step: Any, told: str
+) -> None:
+    host = stage(Player(step).plays("bad"), noop())
+    bad = host.add("bad", kind="bad", cron="* * * * *", attempts=1)
+    good = host.add("good", cron="* * * * *")
+
+    minutes(host, clock, 2)
+
+    first, second = host.runs(bad)
+    assert (first["word"], first["reason"]) == ("failed", "executor_error")
+    assert first["text"].startswith(told)
+    assert second["word"] == "succeeded"
+    assert [run["word"] for run in host.runs(good)] == ["succeeded"] * 2
+
+
+def test_the_tail_is_the_last_eight_kibibytes_and_the_file_has_all_of_it(
+    stage: Stage, clock: ManualClock
+) -> None:
+    text = "".join(f"{n:09}\n" for n in range(10_240)).encode()
+
+    def talk(ctx: RunContext) -> Outcome:
+        for start in range(0, len(text), 777):
+            ctx.output.stdout(text[start : start + 777])
+        ctx.output.stderr(b"bad \xff\xfe bytes")
+        return ok()
+
+    host = stage(Player(talk).plays())
+    job = host.add("talker", at="2026-06-01T09:00:00Z")
+    clock.set("2026-06-01T09:00:00+00:00")
+
+    host.beat()
+
+    (run,) = host.runs(job)
+    whole = (host.folder / run["output_ref"]).read_bytes()
+    assert run["stdout_tail"].encode() == text[-8192:]
+    assert run["stderr_tail"] == "bad \ufffd\ufffd bytes"
+    assert whole.startswith(text)
+
+
+def test_output_is_cut_with_a_visible_mark(stage: Stage, clock: ManualClock) -> None:
+    def talk(ctx: RunContext) -> Outcome:
+        ctx.output.stdout(b"x" * 3000)
+        return ok()
+
+    host = stage(Player(talk).plays(), output_max=1000)
+    job = host.add("talker", at="2026-06-01T09:00:00Z")
+    clock.set("2026-06-01T09:00:00+00:00")
+
+    host.beat()
+
+    whole = (host.folder / host.runs(job)[0]["output_ref"]).read_bytes()
+    assert whole.startswith(b"x" * 1000 + b"\n[schedcore: cut here, 2000 more bytes")
+
+
+def test_fault_X9_a_program_that_is_not_there_is_not_retried_and_opens_the_breaker(
+    stage: Stage, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    host = stage(Player(then=failed("not_found", "no such program")).plays(attempts=3))
+    job = host.add("gone", cron="0 9 * * *", breaker=3)
+
+    caplog.set_level(logging.WARNING)
+    for _ in range(5):
+        clock.advance(days=1)
+        host.beat()
+
+    assert [(run["word"], run["reason"], run["attempts"]) for run in host.runs(job)] == [
+        ("failed", "not_found", 1)
+    ] * 3
+    assert host.job(job)["state"] == "paused"
+    assert sum("failed in a row" in record.message for record in caplog.records) == 1
