@@ -58,13 +58,13 @@ def test_a_machine_that_slept_over_all_leases_declares_none_lost(fleet: Fleet) -
     """All hosts stop at once, as in a suspend: whoever wakes first has been out of contact and judges nobody."""
     hosts = fleet.together("a", "b", lease=1.5)
     for key in ("one", "two", "three", "four"):
-        fleet.add(key, at=ahead(0.1), payload={"seconds": 5.5})
+        fleet.add(key, at=ahead(0.1), payload={"seconds": 4.5})
     assert until(lambda: len(fleet.record("began")) == 4)
     holders = {run["host"] for run in fleet.runs()}
 
     for host in hosts:
         fleet.pause(host)
-    assert not until(lambda: False, 2.5)  # both leases are over now
+    assert not until(lambda: False, 2.0)  # both leases are over now
     judges = sorted(hosts, key=lambda h: h.told.name in holders)  # one that holds nothing wakes first
     for host in judges:
         host.go_on()
