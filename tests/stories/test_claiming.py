@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tests.stories.conftest import Stage
 
 from schedcore._engine import opening
 from schedcore._engine.pace import Pace
 from schedcore._ledger import jobs as job_rows
 from schedcore.spec import failed
 from schedcore.testing import DyingLedger, ManualClock, Player, StandingHost, noop
+from tests.stories.conftest import Stage
 
 SECOND = 1_000_000
 

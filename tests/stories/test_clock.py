@@ -6,11 +6,11 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.stories.conftest import Stage
 
 from schedcore._ledger import events
 from schedcore.domain.clock import from_us, text
 from schedcore.testing import ManualClock, StandingHost
+from tests.stories.conftest import Stage
 
 
 def sleep(host: StandingHost, clock: ManualClock, until: str) -> int:

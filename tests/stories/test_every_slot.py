@@ -11,12 +11,12 @@ import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.stories.conftest import Stage
 
 from schedcore.domain.errors import Conflict
 from schedcore.domain.trigger import Trigger
 from schedcore.spec import failed
 from schedcore.testing import ManualClock, StandingHost
+from tests.stories.conftest import Stage
 
 TRIGGERS = [{"cron": "*/7 * * * *"}, {"cron": "3,33 8-20/2 * * *"}, {"every": "11m"}, {"every": "90s"}]
 ORDERS = ["pause", "resume", "edit", "run", "finish", "fail", "die", "name"]
