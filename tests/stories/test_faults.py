@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.stories.conftest import Stage
 
 from schedcore.domain.clock import text
 from schedcore.domain.errors import Refused
 from schedcore.testing import ManualClock, StandingHost, StuckRule
+from tests.stories.conftest import Stage
 
 
 def test_fault_R2_what_ran_before_a_restart_does_not_run_after_it(stage: Stage, clock: ManualClock) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
-from tests.stories.conftest import Stage
 
 from schedcore._ledger.schema import definitions, jobs
 from schedcore.domain.clock import text
 from schedcore.domain.errors import Conflict, Refused
 from schedcore.domain.zones import replaced_data, zone_bytes
 from schedcore.testing import ManualClock, StandingHost
+from tests.stories.conftest import Stage
 
 
 def beats(host: StandingHost, clock: ManualClock, n: int, **step: float) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tests.stories.conftest import Stage
-
 from schedcore._ledger import listeners
 from schedcore.spec import failed
 from schedcore.testing import Ear, ManualClock, Player, StandingHost
+from tests.stories.conftest import Stage
 
 
 def runs(host: StandingHost, clock: ManualClock, n: int) -> None:

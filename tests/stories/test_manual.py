@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.stories.conftest import Stage
 
 from schedcore.domain.errors import Refused
 from schedcore.spec import failed
 from schedcore.testing import ManualClock, Player, StandingHost
+from tests.stories.conftest import Stage
 
 
 def test_two_orders_in_one_millisecond_are_two_runs(stage: Stage, clock: ManualClock) -> None:
