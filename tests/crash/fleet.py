@@ -179,9 +179,12 @@ def ahead(seconds: float) -> str:
     return f"{(datetime.now(UTC) + timedelta(seconds=seconds)):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
 
 
-def no_lock_error(logs: str) -> bool:
-    """Is there no word of locks, busy files or deadlocks in these logs?"""
-    return not any(word in logs.lower() for word in ("locked", "busy", "held by another", "deadlock"))
+def no_lock_error(fleet: Fleet) -> bool:
+    """Is there no word of locks, busy files or deadlocks in the logs, and did no host meet a fault of its ledger?"""
+    logs = fleet.logs().lower()
+    said = [word for word in ("locked", "busy", "held by another", "deadlock") if word in logs]
+    met = [host["faults"] for host in fleet.hand.control().hosts() if host["faults"]]
+    return not said and not met
 
 
 __all__ = ["FINAL", "Fleet", "Fleets", "ahead", "no_lock_error"]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
+from schedcore._ledger import events
 from schedcore._ledger.ledger import Ledger
+from schedcore.domain.errors import LedgerError
 from schedcore.domain.outcome import Outcome, ok
-from schedcore.testing import ManualClock, StandingHost, noop
+from schedcore.testing import DyingLedger, ManualClock, StandingHost, noop
 
 HOSTILE = {
     "an object": Outcome("ok", detail={"x": object()}),
@@ -79,3 +84,53 @@ def test_the_end_of_a_run_that_the_ledger_has_never_seen_is_dropped_and_said(
     clock.advance(minutes=1)
     host.beat()
     assert [r["word"] for r in host.runs()] == ["succeeded"]
+
+
+@pytest.mark.parametrize("nth", range(1, 5))
+def test_a_commit_that_cannot_be_read_back_at_once_is_read_back_before_anything_else(
+    ledger_url: str, ledger: Ledger, clock: ManualClock, tmp_path: Path, nth: int
+) -> None:
+    """The commit happens, its answer is lost, and the ledger is away when it is asked (G5, finding 4)."""
+    dying = DyingLedger(ledger_url, clock)
+    done: list[int] = []
+    execute = lambda ctx: (done.append(ctx.run_id), ok())[1]  # noqa: E731
+    host = StandingHost(dying, clock, tmp_path / "state", [noop(execute=execute)])
+    job = host.add("one", every="1h")
+    host.beat()
+    clock.advance(hours=1)
+
+    with cut_after(dying, nth), suppress(LedgerError):
+        host.beat()
+    for _ in range(3):
+        host.beat()
+
+    (run,) = host.runs(job)
+    assert (run["word"], run["attempts"]) == ("succeeded", 1)
+    assert done == [run["id"]]
+    with ledger.read() as c:
+        assert "stale_result" not in {event["action"] for event in events.history(c, job)}
+    assert host.engine.unknown is None
+    host.stop()
+    dying.close()
+
+
+@contextmanager
+def cut_after(dying: DyingLedger, nth: int) -> Iterator[None]:
+    """The ``nth`` writing commit happens, and from its answer on the ledger is away."""
+    meet, left = dying._meet, [nth]
+
+    def met(what: str, *, after: bool) -> None:
+        meet(what, after=after)
+        if what == "commit" and after:
+            left[0] -= 1
+            if left[0] == 0:
+                dying._away = True
+                raise OperationalError("", None, ConnectionError("no answer"))
+
+    dying._meet = met
+    try:
+        yield
+    finally:
+        dying._meet = meet
+        dying._away = False
+        assert left[0] <= 0

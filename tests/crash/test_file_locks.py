@@ -103,4 +103,4 @@ def test_fault_r40_processes_that_read_and_then_write_meet_no_busy_error(sqlite_
         fleet.hand.control().edit(keys[n % 30], {"description": f"the {n}th"})
 
     assert until(lambda: len(fleet.record("finished")) > 60, 15)
-    assert no_lock_error(fleet.logs())
+    assert no_lock_error(fleet)

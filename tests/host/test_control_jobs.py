@@ -6,6 +6,7 @@ import pytest
 
 from schedcore._engine.toolbox import Toolbox
 from schedcore._host.schema_check import schema_errors
+from schedcore._ledger.events import Actor
 from schedcore.domain.errors import Conflict, NotFound, PluginFault, Refused
 from schedcore.spec import Executor, Listener, ok
 from schedcore.testing import noop
@@ -406,3 +407,19 @@ def test_reads_change_nothing(world, control, daily):
     list(control.export())
 
     assert world.contents() == before
+
+
+@pytest.mark.parametrize("kind", ["model", "run"])
+@pytest.mark.parametrize(
+    "more", [{"secrets": ["TOKEN"]}, {"assert": {"command": "true"}}, {"assertCmd": "true"}]
+)
+def test_a_model_or_a_run_grants_itself_no_secret_and_no_check(control, daily, kind, more):
+    control.add(daily("mine"))
+    itself = control.acting_as(Actor("claude", kind))
+
+    for order in (lambda: itself.add(daily("new", **more)), lambda: itself.edit("mine", more)):
+        with pytest.raises(Refused) as refused:
+            order()
+        assert refused.value.code == "needs_person"
+
+    assert control.edit("mine", more)["changed"]

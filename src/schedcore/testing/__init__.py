@@ -13,7 +13,7 @@ from schedcore.testing.dying import DyingLedger, HostDied
 from schedcore.testing.hosts import StandingHost
 from schedcore.testing.ledgers import empty, fresh_sqlite, open_ledger
 from schedcore.testing.plays import Doorkeeper, Ear, Player, RaisingRule, StuckRule, noop
-from schedcore.testing.processes import HostProcess, Told, run_host, unstarted_host, until
+from schedcore.testing.processes import HostProcess, Told, run_host, unstarted_host, until, within
 from schedcore.testing.recording import Recorder, Recording, read_record
 
 __all__ = [
@@ -41,4 +41,5 @@ __all__ = [
     "run_host",
     "unstarted_host",
     "until",
+    "within",
 ]

@@ -39,6 +39,7 @@ def add(
         now = now_of(control, c)
         known = reading.offer(control, c, now)
         order = reading.read_order(control, data, now, known)
+        reading.refuse_self_made(control, order.policies.items())
         refuse_taken(c, order.key)
     reading.ask_listeners(control, order)
     answer = {

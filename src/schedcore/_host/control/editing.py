@@ -121,6 +121,7 @@ def changed_order(
         data.pop(name, None)
     for name in taken.policies:
         data.pop(_policy(name), None)
+    reading.refuse_self_made(control, {_policy(name): value for name, value in form.policies.items()})
     if form.policies:
         named = {_policy(name) for name in form.policies}
         data = {name: value for name, value in data.items() if name not in named}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
     from schedcore.spec.declarations import Executor
 
-__all__ = ["Offer", "ask_listeners", "offer", "policies_of", "read_order", "warnings_of"]
+__all__ = ["Offer", "ask_listeners", "offer", "policies_of", "read_order", "refuse_self_made", "warnings_of"]
 
 
 class Offer:
@@ -48,6 +48,9 @@ class Offer:
         return Policies(), True
 
 
+_SELF = ("model", "run")
+
+
 def offer(control: Control, c: Connection, now: int) -> Offer:
     """What is known of kinds of work now."""
     return Offer(control, c, now)
@@ -68,6 +71,21 @@ def read_order(
     )
     check_payload(control, order.kind, order.payload, known)
     return order
+
+
+def refuse_self_made(control: Control, given: Mapping[str, Any]) -> None:
+    """A model or a run may neither grant itself a secret nor say how its own work is checked (A-01, F-08)."""
+    if control.actor.kind not in _SELF:
+        return
+    for name in ("secrets", "assert", "assertion"):
+        if given.get(name) is not None:
+            field = "secrets" if name == "secrets" else "assert"
+            raise Refused(
+                f"{field} is set by a person or a source, never by a {control.actor.kind}",
+                code="needs_person",
+                field=field,
+                hint="leave it out, and let a person edit the job",
+            )
 
 
 def check_payload(control: Control, kind: str, payload: Mapping[str, Any], known: Offer) -> None:
