@@ -7,6 +7,7 @@ dying ledgers, plugins that play a part, and suites of conformance. Only tests i
 from __future__ import annotations
 
 from schedcore.testing.clock import ManualClock
+from schedcore.testing.contracts import ExecutorContract
 from schedcore.testing.crashing import CRASH_POINTS, crash_at
 from schedcore.testing.dying import DyingLedger, HostDied
 from schedcore.testing.hosts import StandingHost
@@ -20,6 +21,7 @@ __all__ = [
     "Doorkeeper",
     "DyingLedger",
     "Ear",
+    "ExecutorContract",
     "HostDied",
     "HostProcess",
     "ManualClock",
