@@ -9,6 +9,7 @@ import pytest
 
 from schedcore._engine import opening
 from schedcore._engine.pace import Pace
+from schedcore._engine.state import EngineSettings
 from schedcore._ledger import jobs as job_rows
 from schedcore.spec import failed
 from schedcore.testing import DyingLedger, ManualClock, Player, StandingHost, noop
@@ -23,17 +24,16 @@ def many(host: StandingHost, n: int, **fields: object) -> None:
         host.add(f"job-{i:04}", cron="0 9 * * *", **fields)
 
 
-def test_twelve_hundred_due_jobs_are_opened_in_three_batches_oldest_first(
+def test_all_that_is_due_is_opened_in_bounded_batches_oldest_first(
     stage: Stage, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    host = stage(workers=1, claim_ahead=0)
-    host.control.halt(True, "while they are made")
+    assert EngineSettings().batch == 500
+    host = stage(batch=50)
     declared = {
         f"job-{i:04}": {"kind": "noop", "cron": f"{i % 60} 9 * * *", "tags": ["elsewhere"]}
-        for i in range(1200)
+        for i in range(120)
     }
     host.control.apply(declared, source="file")
-    host.control.halt(False, None)
     batches: list[list[int]] = []
     hot = host.engine.ledger.hot
     monkeypatch.setattr(
@@ -43,10 +43,10 @@ def test_twelve_hundred_due_jobs_are_opened_in_three_batches_oldest_first(
 
     host.beat()
 
-    assert [len(batch) for batch in batches if batch] == [500, 500, 200]
+    assert [len(batch) for batch in batches if batch] == [50, 50, 20]
     slots = [slot for batch in batches for slot in batch]
     assert slots == sorted(slots)
-    assert len(host.runs()) == 1200
+    assert len(host.runs()) == 120
 
 
 class Watched:
