@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from schedcore.testing import until, within
+from pathlib import Path
+
+import pytest
+
+from schedcore._engine import recovery
+from schedcore._engine.state import Engine
+from schedcore._ledger.ledger import Ledger
+from schedcore.testing import ManualClock, StandingHost, until, within
 from tests.crash.fleet import Fleet, ahead
 from tests.crash.truth import faults
 
@@ -106,3 +113,36 @@ def test_a_clock_that_steps_back_repeats_nothing_and_one_that_jumps_ahead_waits_
     assert faults(fleet) == []
     host.step_clock(+7200)
     assert until(lambda: "clock_trusted" in [e["action"] for e in fleet.actions("clock_trusted")], 10)
+
+
+def test_a_judge_that_stopped_just_before_its_judgement_judges_nobody(
+    ledger: Ledger, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has renewed, it sleeps over all leases, and goes on with the very next step."""
+    holder = StandingHost(ledger, clock, tmp_path / "a", name="holder", hold=True)
+    judge = StandingHost(ledger, clock, tmp_path / "b", name="judge")
+    job = holder.add("long", every="1h", timeout=3600)
+    clock.advance(hours=1)
+    holder.beat()
+    for _ in range(8):
+        clock.advance(12)
+        holder.beat()
+        judge.beat()
+    real = recovery.recover
+
+    def asleep(e: Engine) -> int:
+        if e is judge.engine:
+            clock.advance(600)
+        return real(e)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(recovery, "recover", asleep)
+        judge.beat()
+    holder.beat()
+
+    assert [run["word"] for run in holder.runs(job)] == ["running"]
+    holder.finish(next(iter(holder.held)))
+    holder.beat()
+    assert holder.runs(job)[0]["word"] == "succeeded"
+    holder.stop()
+    judge.stop()

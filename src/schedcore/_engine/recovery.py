@@ -29,8 +29,14 @@ log = logging.getLogger("schedcore.recover")
 
 
 def may_judge(e: Engine, c: Connection, lease_now: int) -> bool:
-    """Has the server been up, and this host in contact, for one lease length?"""
-    if e.contact_since is None or e.clocks.boot() - e.contact_since < e.lease_us:
+    """Has the server been up, and this host in contact, for one lease length?
+
+    ``lease_now`` was read before: a host that was stopped in between has not renewed since, and judges nobody.
+    """
+    boot = e.clocks.boot()
+    if e.contact_since is None or boot - e.contact_since < e.lease_us:
+        return False
+    if boot - e.renewed_at >= e.lease_us // 2:
         return False
     return bool(lease_now - e.ledger.times.up_since(c) >= e.lease_us)
 
