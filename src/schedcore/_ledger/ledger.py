@@ -140,7 +140,10 @@ class Ledger:
 
     @contextmanager
     def read(self, c: sa.Connection | None = None) -> Iterator[sa.Connection]:
-        """A reading transaction: one consistent view, no lock that stops a writer."""
+        """A reading transaction; it stops no writer.
+
+        On SQLite it is one view throughout; on PostgreSQL each statement sees what was committed when it began.
+        """
         with self._connection(c) as connection, self._translated():
             read_only = connection.execution_options(read_only=True)
             try:
