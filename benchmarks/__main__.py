@@ -51,7 +51,7 @@ def main() -> int:
             say(name)
             ROWS[name](bench)
         judged = targets()
-        text, fine = table(bench.figures, judged)
+        text, fine = table(bench.figures, judged, whole=not given.only)
     print(text)
     name = "quick" if given.quick else "full"
     if given.only or given.rounds:

@@ -54,13 +54,16 @@ class NoWork:
     """A plugin whose kind ``noop`` does nothing, and counts how often."""
 
     def __init__(self) -> None:
-        self._count = itertools.count(1)
-        self.done = 0
+        self._count = itertools.count()
 
     def execute(self, ctx: Any) -> Any:
         """Nothing."""
-        self.done = next(self._count)
+        next(self._count)
         return ok()
+
+    def counted(self) -> int:
+        """How often; to be asked once, when all is done."""
+        return next(self._count)
 
     @hookimpl
     def schedcore_executors(self) -> list[Executor]:
@@ -103,17 +106,17 @@ def spare(slot: int) -> float:
 
 
 def emptied(
-    one: Host, n: int, slot: int, look: Callable[[], object] = lambda: None
+    one: Host, n: int, slot: int, look: Callable[[], object] = lambda: None, *, every: float = _LOOK_S
 ) -> tuple[int, list[tuple[int, int]]]:
     """Wait until ``n`` runs are settled; when that was, and (microseconds since the slot, settled) on the way.
 
-    ``look`` is called at each look, every few milliseconds.
+    ``look`` is called at each look, ``every`` so many seconds.
     """
     counters = one._crew.engine.counters  # type: ignore[union-attr]
     seen: list[tuple[int, int]] = []
     moved = time.monotonic()
     while counters.settled < n or one.busy():
-        time.sleep(_LOOK_S)
+        time.sleep(every)
         look()
         now, settled = clock.wall(), counters.settled
         if not seen or settled != seen[-1][1]:
@@ -148,8 +151,8 @@ def drain(
         end, _ = emptied(one, n, slot)
     one.stop()
     checked(url, n, slot)
-    if work.done != n:
-        raise Failed(f"{n} slots, {work.done} executions")
+    if (done := work.counted()) != n:
+        raise Failed(f"{n} slots, {done} executions")
     return {"n": n, "seconds": (end - slot) / SECOND, "spare": left}
 
 
@@ -250,4 +253,4 @@ def one_of_many(
         if counters.settled != settled:
             settled, end = counters.settled, clock.wall()
     one.stop()
-    return {"claims": work.done, "seconds": (end - slot) / SECOND, "spare": left}
+    return {"claims": work.counted(), "seconds": (end - slot) / SECOND, "spare": left}

@@ -62,6 +62,7 @@ def _bars(rates: Sequence[Rate], title: str, database: str, y: int) -> tuple[lis
     for colour, word in legend:
         parts += [_rect(x, y, 10, 10, colour), _text(x + 15, y + 9, word, size=11)]
         x += 40 + 7 * len(word)
+    parts.append(_text(x, y + 9, "line: from the slowest round to the fastest", size=11))
     return parts, len(rates) * _ROW + 62
 
 
@@ -111,13 +112,12 @@ class _Scale:
 
     def __init__(self, values: Sequence[float], start: float, end: float, *, logarithmic: bool) -> None:
         self._log = logarithmic
-        low, high = min(values), max(values)
+        self._low, self._high = 0.0, max(values)
         if logarithmic:
-            self._low, self._high = math.floor(math.log10(low)), math.ceil(math.log10(high))
-            if self._low == self._high:
-                self._high += 1
-        else:
-            self._low, self._high = 0, high
+            self._low, self._high = (
+                float(f(math.log10(v))) for f, v in ((math.floor, min(values)), (math.ceil, max(values)))
+            )
+            self._high = max(self._high, self._low + 1)
         self._start, self._end = start, end
 
     def __call__(self, value: float) -> float:

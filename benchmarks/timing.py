@@ -32,7 +32,7 @@ def lateness(
         one.stop(0)
         return {"spare": left}
     with busy(wanted=neighbour):
-        emptied(one, n, slot)
+        emptied(one, n, slot, every=0.1)  # who looks on takes part in the contest for the interpreter
     one.stop()
     checked(url, n)
     late = "started_at-scheduled_for"

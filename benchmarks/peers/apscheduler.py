@@ -63,7 +63,8 @@ def drain(url: str, folder: str, n: int) -> dict[str, Any]:
         time.sleep(0.001)
     end = time.perf_counter()
     time.sleep(0.2)
-    if (twice := next(_calls) - 1 - n) or len(store.get_all_jobs()) != n:
-        raise Failed(f"APScheduler: {twice} calls too many")
+    called, kept = next(_calls) - 1, len(store.get_all_jobs())
+    if (called, kept) != (n, n):
+        raise Failed(f"APScheduler: {n} jobs, {called} calls, {kept} jobs left")
     scheduler.shutdown(wait=False)
     return {"n": n, "seconds": max(end, _times[1]) - _times[0]}

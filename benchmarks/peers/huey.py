@@ -41,7 +41,8 @@ def drain(url: str, folder: str, n: int, *, fsync: bool, workers: int = 1) -> di
     if not done.wait(120):
         raise Failed(f"huey stalled at {next(calls) - 1} of {n}")
     time.sleep(0.2)
-    if storage.queue_size() or (twice := next(calls) - 1 - n):
-        raise Failed(f"huey: {storage.queue_size()} left, {twice} too many")
+    left, called = storage.queue_size(), next(calls) - 1
+    if (left, called) != (0, n):
+        raise Failed(f"huey: {n} tasks, {left} left, {called} calls")
     consumer.stop(graceful=True)
     return {"n": n, "seconds": times[1] - times[0]}

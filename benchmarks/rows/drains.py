@@ -66,6 +66,7 @@ def sqlite(bench: Bench) -> None:
     ratio = bench.figures.ratio
     ratio("sqlite batch 100 / floor 100", rates["batch 100"], rates["floor 100"])
     ratio("sqlite batch 100 / huey", rates["batch 100"], rates["huey"])
+    ratio("sqlite batch 100 / huey, fsync", rates["batch 100"], rates["huey, fsync"])
     ratio("sqlite batch 100 / APScheduler", rates["batch 100"], rates["APScheduler"])
     ratio("sqlite best batch / floor 1,000", rates["best batch"], rates["floor 1,000"])
     ratio("sqlite best batch / huey", rates["best batch"], rates["huey"])

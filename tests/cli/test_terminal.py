@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pty
+import select
+import signal
 import sys
 import time
 from pathlib import Path
@@ -19,10 +21,14 @@ def on_terminal(*words: str, types: str = "", env: dict[str, str] | None = None)
     """
     pid, terminal = pty.fork()
     if pid == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs the suite in the background ignores it
         environment = {**os.environ, "PYTHONPATH": search_path(), **(env or {})}
         os.execve(sys.executable, [sys.executable, "-c", STARTER, *words], environment)
     shown = b""
+    until = time.monotonic() + 60
     while True:
+        if not select.select([terminal], [], [], max(0.0, until - time.monotonic()))[0]:
+            os.kill(pid, signal.SIGKILL)
         try:
             data = os.read(terminal, 65536)
         except OSError:

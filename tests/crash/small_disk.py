@@ -9,7 +9,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from schedcore._ledger.schema import holds
-from schedcore.testing import fresh_sqlite, until
+from schedcore.testing import fresh_sqlite, until, within
 from tests.crash.fleet import Fleet
 from tests.crash.truth import faults
 
@@ -26,7 +26,7 @@ def story(small: Path, folder: Path) -> None:
         _fill(small)
         assert until(lambda: "hold disk_full" in host.log(), 15), host.log()
         begun = len(fleet.record("started"))
-        assert not until(lambda: len(fleet.record("started")) > begun + 5, 1.5)
+        assert not within(lambda: len(fleet.record("started")) > begun + 5, 1.5)
         assert host.alive
         assert faults(fleet) == []
 

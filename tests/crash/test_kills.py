@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from schedcore.testing import CRASH_POINTS, HostProcess, until
+from schedcore.testing import CRASH_POINTS, HostProcess, until, within
 from tests.crash.fleet import Fleet, Fleets, ahead, no_lock_error
 from tests.crash.truth import faults
 
@@ -157,7 +157,7 @@ def test_50_kills_over_4_processes_on_one_file_lose_and_repeat_nothing(sqlite_fl
     for n in range(50):
         victim = hosts.pop(0)
         victim.ready()
-        until(lambda: False, chance.uniform(0, 0.06))
+        within(lambda: False, chance.uniform(0, 0.06))
         victim.kill()
         hosts.append(fleet.host(f"h{n + 4}", lease=3).begin())
     for host in hosts:

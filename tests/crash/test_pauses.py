@@ -9,7 +9,7 @@ import pytest
 from schedcore._engine import recovery
 from schedcore._engine.state import Engine
 from schedcore._ledger.ledger import Ledger
-from schedcore.testing import ManualClock, StandingHost, until
+from schedcore.testing import ManualClock, StandingHost, until, within
 from tests.crash.fleet import Fleet, ahead
 from tests.crash.truth import faults
 
@@ -71,11 +71,11 @@ def test_a_machine_that_slept_over_all_leases_declares_none_lost(fleet: Fleet) -
 
     for host in hosts:
         fleet.pause(host)
-    assert not until(lambda: False, 2.0)  # both leases are over now
+    assert not within(lambda: False, 2.0)  # both leases are over now
     judges = sorted(hosts, key=lambda h: h.told.name in holders)  # one that holds nothing wakes first
     for host in judges:
         host.go_on()
-        assert not until(lambda: False, 0.3)
+        assert not within(lambda: False, 0.3)
 
     assert fleet.final(4, 12) == ["succeeded"] * 4, fleet.logs()
     assert faults(fleet) == []
@@ -89,7 +89,7 @@ def test_report_r31_a_wall_clock_stepped_by_hours_changes_no_lease(sqlite_fleet:
 
     for host, hours in ((judge, 5), (holder, -3), (judge, -12), (holder, 9)):
         host.step_clock(hours * 3600)
-        assert not until(lambda: fleet.words() != ["running"], 0.5)
+        assert not within(lambda: fleet.words() != ["running"], 0.5)
 
     assert fleet.final(1) == ["succeeded"]
     assert [a["reason"] for a in fleet.attempts(fleet.runs()[0]["id"])] == [None]
@@ -105,7 +105,7 @@ def test_a_clock_that_steps_back_repeats_nothing_and_one_that_jumps_ahead_waits_
     assert until(lambda: len(fleet.runs()) >= 2)
 
     host.step_clock(-3600)
-    assert not until(lambda: False, 1.5)
+    assert not within(lambda: False, 1.5)
     behind = len(fleet.runs())
     host.step_clock(+3600)
     assert until(lambda: len(fleet.runs()) > behind, 10)

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from schedcore.testing import until
+from schedcore.testing import until, within
 from tests import pg
 from tests.crash.fleet import Fleet, ahead
 from tests.crash.truth import faults
@@ -44,7 +44,7 @@ def test_fault_r5_r10_s14_hosts_go_on_within_two_beats_of_an_immediate_restart(
 
     for away in (0.0, 0.7):
         server.stop()
-        assert not until(lambda: False, away)
+        assert not within(lambda: False, away)
         server.start()
         before = len(fleet.record("started"))
         assert until(lambda n=before: len(fleet.record("started")) >= n + 8, 2 * 0.5 + 3), fleet.logs()
@@ -88,7 +88,7 @@ def test_connections_that_are_cut_at_random_lose_no_claim_and_no_end(
                 "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'schedcore'"
                 " and datname = current_database() and random() < 0.5"
             ).fetchone()[0]
-            until(lambda: False, 0.03)
+            within(lambda: False, 0.03)
     before = len(fleet.record("finished"))
 
     assert cut > 10
@@ -120,7 +120,7 @@ def test_fault_r43_away_for_two_leases_none_is_lost_and_each_policy_is_kept(
     gone = {e["job"]: e["t"] for e in ends}
     assert until(lambda: any(e["job"] == "works-on" for e in fleet.record("ended")), 6)
     assert until(lambda: list(fleet.folder.glob("*/spool/*.finish"))[2:], 2), "ends are not spooled"
-    assert not until(lambda: False, 1.0)
+    assert not within(lambda: False, 1.0)
     server.start()
 
     assert until(lambda: "succeeded" in fleet.words("works-on"), 6), fleet.logs()

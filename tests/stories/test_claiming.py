@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
-from tests.stories.conftest import Stage
 
 from schedcore._engine import opening
 from schedcore._engine.pace import Pace
 from schedcore._ledger import jobs as job_rows
 from schedcore.spec import failed
 from schedcore.testing import DyingLedger, ManualClock, Player, StandingHost, noop
+from tests.stories.conftest import Stage
 
 SECOND = 1_000_000
 
@@ -228,7 +229,7 @@ def test_catch_up_starts_five_seconds_apart_and_present_slots_do_not_wait(
         clock.advance(1)
 
     assert len(starts) == 40
-    assert {b - a for a, b in zip(starts, starts[1:], strict=False)} == {5}
+    assert {b - a for a, b in pairwise(starts)} == {5}
     assert max(held) == 4
     assert host.runs(now)[0]["latency_ms"] == 0
 
@@ -243,7 +244,7 @@ def test_twelve_hundred_overdue_runs_start_within_ten_minutes() -> None:
         pace.began(now)
 
     assert starts[-1] <= 600 * SECOND
-    assert {b - a for a, b in zip(starts, starts[1:], strict=False)} == {SECOND // 2}
+    assert {b - a for a, b in pairwise(starts)} == {SECOND // 2}
 
 
 def test_a_group_of_one_never_runs_two_over_two_hosts(stage: Stage, clock: ManualClock) -> None:

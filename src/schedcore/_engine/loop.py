@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from schedcore._engine import beat, guard, recovery, settling
+from schedcore._engine import beat, holding, recovery, settling
 from schedcore._engine.gates import Gatekeeper
+from schedcore._engine.guarding import look_at_clock
 from schedcore._engine.pool import Pool
 from schedcore._engine.spool import Spool
-from schedcore._engine.state import Claimed, Engine, Finish
+from schedcore._engine.state import Engine, Finish
 from schedcore._engine.taking_in import take_in
-from schedcore._engine.work import stopped
-from schedcore._ledger import events, holds, hosts
-from schedcore._ledger import runs as rows
-from schedcore._ledger.events import LEDGER, Actor
+from schedcore._ledger import holds, hosts
 from schedcore._ledger.ledger import CommitUnknown, DiskFull
 from schedcore.domain.clock import SECOND, text
 from schedcore.domain.errors import LedgerBusy, LedgerError, SchedcoreError
@@ -128,7 +126,7 @@ class Loop:
         """Give the orders that must not wait for the ledger: limits, and what is cut off."""
         every = min(1.0, self.engine.settings.lease / 15)
         while not self._closing.wait(every):
-            self._stop_overdue()
+            holding.stop_overdue(self.engine)
 
     def _sleep(self) -> bool:
         """Wait for work, an order, a commit of another process or the next due instant; True when woken."""
@@ -197,13 +195,14 @@ class Loop:
         boot = engine.clocks.boot()
         is_beat = boot >= self._beat_due
         if is_beat or boot - engine.renewed_at >= engine.lease_us // 5:
-            self._renew(c)
+            holding.renew(engine, c)
+            self._leases_due = min(self._leases_due, holding.next_judgement(engine, c))
         if is_beat or (woken and boot >= self._orders_due):
-            self._orders(c)
-            self._limits()
+            holding.take_orders(engine, c)
+            self._unsettled += holding.keep_limits(engine)
             self._orders_due = boot + _ORDERS_US
         if is_beat:
-            self._look_at_clock(c)
+            look_at_clock(engine, c)
         claims = not engine.draining and not engine.holds and not engine.guard.waits
         work = bool(self._unsettled)
         if not work:
@@ -213,7 +212,7 @@ class Loop:
         if is_beat or boot >= self._leases_due:
             if recovery.recover(engine):
                 self._more = True
-            self._leases_due = self._next_judgement(c)
+            self._leases_due = holding.next_judgement(engine, c)
         if is_beat:
             self._beat(c)
 
@@ -241,7 +240,7 @@ class Loop:
         self._next_at = done.next_at
         self._more = done.more and bool(done.claimed or known or done.opened)
         if done.leapt:
-            self._look_at_clock(c)
+            look_at_clock(engine, c)
         if self._disk_full_since is not None:
             self._space_again(c)
 
@@ -334,88 +333,6 @@ class Loop:
             engine.counters.loop_faults += 1
             log.exception("run %d: its late answer cannot be recorded and is dropped", finish.claimed.run_id)
 
-    # -- leases, orders, limits -----------------------------------------------------------------------
-
-    def _renew(self, c: Connection) -> None:
-        engine = self.engine
-        with engine.ledger.write(c):
-            lease_now = engine.ledger.times.lease(c)
-            hosts.renew(c, engine.host_id, lease_now + engine.lease_us, lease_now)
-        before, engine.renewed_at = engine.renewed_at, engine.clocks.boot()
-        if engine.contact_since is None or engine.renewed_at - before >= engine.lease_us // 2:
-            engine.contact_since = engine.renewed_at  # stopped or asleep: perhaps so were all others
-        self._leases_due = min(self._leases_due, self._next_judgement(c))
-
-    def _orders(self, c: Connection) -> None:
-        """What others have written about this host: stops, lost fences, holds, a drain."""
-        engine = self.engine
-        with engine.ledger.read(c) as view:
-            mine = {row[0]: row for row in hosts.running(view, engine.host_id)} if engine.running else {}
-            engine.holds = tuple(h["reason"] for h in holds.opened(view))
-        for run_id, item in list(engine.running.items()):
-            row = mine.get(run_id)
-            if row is None or row[1] != item.fence:
-                if item.stop.give("lease_lost"):
-                    log.warning("run %d is no longer this host's; its work is stopped", run_id)
-            elif row[2] is not None:
-                item.stop.give(row[2])
-
-    def _limits(self) -> None:
-        """The time limit, kept outside the worker thread (P-17)."""
-        self._stop_overdue()
-        boot = self.engine.clocks.boot()
-        grace = int((self.engine.settings.kill_grace + 2) * SECOND)
-        for item in list(self.engine.running.values()):
-            if item.stop.reason is None or item.ended:
-                continue
-            if item.stopped_at is None:
-                item.stopped_at = boot
-            elif boot - item.stopped_at >= grace:
-                self._give_up(item)
-
-    def _stop_overdue(self) -> None:
-        """Order what is over its limit to stop; from any thread.
-
-        Cut off from the ledger for two thirds of a lease, what may be started again elsewhere stops too (G8).
-        """
-        engine = self.engine
-        boot = engine.clocks.boot()
-        cut_off = boot - engine.renewed_at >= engine.lease_us * 2 // 3
-        for item in list(engine.running.values()):
-            if item.began is not None and not item.ended and boot - item.began >= item.job.limit * SECOND:
-                item.stop.give("timeout")
-            policies = item.job.policies
-            if cut_off and (policies.on_lost == "retry" or policies.stop_when_cut):
-                item.stop.give("stopped_itself")
-
-    def _give_up(self, item: Claimed) -> None:
-        """Work that does not end when it is told to is settled without it; its thread counts no longer."""
-        engine = self.engine
-        told = stopped(item.stop.reason or "stopped_itself")
-        now = engine.instant()
-        began = now if item.began is None else now - (engine.clocks.boot() - item.began)
-        text = "the work did not stop when it was told to and is still running in this process"
-        finish = Finish(item, Outcome(told.kind, told.reason, text), began, now)
-        replacement = Claimed(item.job, item.run_id, item.slot, item.attempt, item.fence, item.start_at)
-        replacement.probe, replacement.trigger = item.probe, item.trigger
-        finish.claimed = replacement
-        engine.running[item.run_id] = replacement
-        replacement.began = None
-        self._unsettled.append(finish)
-        if item.began is not None:
-            engine.give_up(item.thread)
-
-    def _next_judgement(self, c: Connection) -> int:
-        """When the nearest lease ends that another host holds, a second ahead at least; else one beat ahead."""
-        engine = self.engine
-        boot = engine.clocks.boot()
-        with engine.ledger.read(c) as view:
-            nearest = rows.nearest_lease_end(view, engine.host_id)
-            lease_now = engine.ledger.times.lease(view) if nearest is not None else 0
-        if nearest is None:
-            return boot + int(engine.settings.beat * SECOND)
-        return boot + max(SECOND, nearest - lease_now + _MARGIN_US)
-
     # -- the beat -------------------------------------------------------------------------------------
 
     def _beat(self, c: Connection) -> None:
@@ -435,27 +352,6 @@ class Loop:
             self._space_again(c)
         engine.started.set()
         self.beaten()
-
-    def _look_at_clock(self, c: Connection) -> None:
-        engine = self.engine
-        with engine.ledger.read(c) as view:
-            now = engine.ledger.times.now(view)
-        engine.guard, said = guard.look(engine.guard, now, engine.clocks.boot(), beat=True)
-        if said == "quiet":
-            return
-        actor = Actor(engine.name, "machine")
-        with engine.ledger.write(c):
-            if said == "absurd":
-                holds.open_hold(c, "clock", engine.name, now, "the clock stepped ahead by over 366 days")
-            words = {
-                "absurd": "the clock stepped ahead by over 366 days; nothing is claimed until an operator says",
-                "stepped": "the clock stepped ahead; claims wait for 3 agreeing beats",
-                "trusted": "three beats agree; claims go on",
-            }
-            events.record(c, LEDGER, now, actor, "clock_" + said, reason=words[said])
-        log.warning("%s (now %s)", words[said], text(now))
-        with engine.ledger.read(c) as view:
-            engine.holds = tuple(h["reason"] for h in holds.opened(view))
 
     # -- faults ---------------------------------------------------------------------------------------
 
@@ -490,7 +386,7 @@ class Loop:
         for finish in self._unsettled:
             self.spool.keep(finish)
         self._drop_connection()
-        self._stop_overdue()
+        holding.stop_overdue(self.engine)
         self._down_waits = min(self._down_waits + 1, 16)
         longest = min(_WAIT_MAX_S, engine.settings.beat)
         wait: float = min(longest, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
@@ -511,7 +407,7 @@ class Loop:
             if item is not None:
                 self._unsettled.append(item)
                 self.spool.keep(item)
-            self._limits()
+            self._unsettled += holding.keep_limits(engine)
 
     def _space_again(self, c: Connection) -> None:
         """A write went through after a full disk: the hold's row is written now, opened and lifted (G11)."""

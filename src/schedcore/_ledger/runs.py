@@ -89,15 +89,18 @@ def one(c: sa.Connection, run_id: int) -> dict[str, Any] | None:
 
 
 def last_of(c: sa.Connection, job_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """The newest run of each job."""
+    """The newest run of each job: one seek per job, however many runs it has."""
     newest = (
-        sa.select(runs.c.job_id, sa.func.max(runs.c.scheduled_for).label("slot"))
-        .where(runs.c.job_id.in_(job_ids))
-        .group_by(runs.c.job_id)
-        .subquery()
+        sa.select(runs.c.scheduled_for)
+        .where(runs.c.job_id == jobs.c.id)
+        .order_by(runs.c.scheduled_for.desc())
+        .limit(1)
+        .correlate(jobs)
+        .scalar_subquery()
     )
+    slots = sa.select(jobs.c.id, newest.label("slot")).where(jobs.c.id.in_(job_ids)).subquery()
     query = sa.select(runs).join(
-        newest, sa.and_(newest.c.job_id == runs.c.job_id, newest.c.slot == runs.c.scheduled_for)
+        slots, sa.and_(slots.c.id == runs.c.job_id, slots.c.slot == runs.c.scheduled_for)
     )
     return {r["job_id"]: dict(r) for r in c.execute(query).mappings()}
 

@@ -144,6 +144,7 @@ sa.Index(
     "ix_due_next",
     due.c.lane,
     due.c.next_run_at,
+    due.c.job_id,  # the order of the tick to the last column, so that PostgreSQL sorts nothing
     sqlite_where=sa.text("next_run_at is not null"),
     postgresql_where=sa.text("next_run_at is not null"),
 )

@@ -7,12 +7,13 @@ dying ledgers, plugins that play a part, and suites of conformance. Only tests i
 from __future__ import annotations
 
 from schedcore.testing.clock import ManualClock
+from schedcore.testing.contracts import ExecutorContract
 from schedcore.testing.crashing import CRASH_POINTS, crash_at
 from schedcore.testing.dying import DyingLedger, HostDied
 from schedcore.testing.hosts import StandingHost
 from schedcore.testing.ledgers import empty, fresh_sqlite, open_ledger
 from schedcore.testing.plays import Doorkeeper, Ear, Player, RaisingRule, StuckRule, noop
-from schedcore.testing.processes import HostProcess, Told, run_host, unstarted_host, until
+from schedcore.testing.processes import HostProcess, Told, run_host, unstarted_host, until, within
 from schedcore.testing.recording import Recorder, Recording, read_record
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Doorkeeper",
     "DyingLedger",
     "Ear",
+    "ExecutorContract",
     "HostDied",
     "HostProcess",
     "ManualClock",
@@ -39,4 +41,5 @@ __all__ = [
     "run_host",
     "unstarted_host",
     "until",
+    "within",
 ]

@@ -25,7 +25,7 @@ from typing import Any, Self
 from schedcore.testing.crashing import CRASH_VARIABLE, crash_at
 from schedcore.testing.recording import Recorder, Recording, read_record
 
-__all__ = ["HostProcess", "Told", "run_host", "unstarted_host", "until"]
+__all__ = ["HostProcess", "Told", "run_host", "unstarted_host", "until", "within"]
 
 _PR_SET_PDEATHSIG = 1
 
@@ -157,7 +157,7 @@ class HostProcess:
         theirs.close()
         return self
 
-    def ready(self, seconds: float = 30.0) -> bool:
+    def ready(self, seconds: float = 120.0) -> bool:
         """Wait for its first beat; False when it refused to start or died (see ``refused``)."""
         assert self._orders is not None
         try:
@@ -191,7 +191,7 @@ class HostProcess:
             os.kill(self.pid, signal.SIGKILL)
         self.join()
 
-    def join(self, seconds: float = 20.0) -> bool:
+    def join(self, seconds: float = 120.0) -> bool:
         """Wait for its end; answers whether it has ended."""
         self._process.join(seconds)
         return not self.alive
@@ -246,8 +246,20 @@ class HostProcess:
         self.close()
 
 
+_PATIENCE = 6.0
+"""How much longer than a quiet machine needs a test waits before it gives up."""
+
+
 def until(question: Callable[[], Any], seconds: float = 10.0, every: float = 0.02) -> Any:
-    """Ask until the answer is true; the last answer. Nothing is right by waiting: the deadline only ends it."""
+    """Ask until the answer is true; the last answer. Nothing is right by waiting: the deadline only ends it.
+
+    ``seconds`` is what a quiet machine needs at most; a busy one is given six times as long.
+    """
+    return within(question, seconds * _PATIENCE, every)
+
+
+def within(question: Callable[[], Any], seconds: float, every: float = 0.02) -> Any:
+    """Ask for so many seconds and no longer: for what must *not* happen, and for letting time pass."""
     end = time.monotonic() + seconds
     while not (answer := question()) and time.monotonic() < end:
         time.sleep(every)

@@ -13,6 +13,7 @@ import signal
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -104,7 +105,7 @@ class ScriptExecutor:
             seen = look((), None, self.settings.path)
         else:
             seen = look(words, payload.cwd or self.settings.cwd, self.settings.path)
-        return judge(words, names, seen.text, unreadable=seen.unreadable, extra=extra)
+        return _judged(words, names, seen.text, seen.unreadable, tuple(extra))
 
     # -- one attempt -----------------------------------------------------------------------------------
 
@@ -123,7 +124,8 @@ class ScriptExecutor:
             return blocked("secret", str(refusal))
         except EnvFileError as error:
             return failed("script.env_file", str(error), retry=False)
-        veto = self._veto(ctx, payload, environment)
+        found = self._found(ctx, payload, environment)
+        veto = _veto(ctx, found)
         if veto is not None:
             return veto
         limit = float(payload.timeout or ctx.limit or 0)
@@ -148,24 +150,19 @@ class ScriptExecutor:
         if isinstance(end, Refusal):
             folder.tidy()
             return _refused(end, brief)
-        return self._outcome(ctx, end, folder, tail.said(ctx))
+        return _with_classes(self._outcome(ctx, end, folder, tail.said(ctx)), found)
 
-    def _veto(self, ctx: RunContext, payload: ScriptPayload, names: Iterable[str]) -> Outcome | None:
-        """E-14: whether sensitive work may be begun."""
-        rule = ctx.options.get("block_sensitive", "no")
-        if rule == "no" or (rule == "unapproved" and ctx.options.get("approved")):
-            return None
+    def _found(
+        self, ctx: RunContext, payload: ScriptPayload, names: Iterable[str]
+    ) -> Mapping[str, tuple[str, ...]]:
+        """The classes of what is about to run, as it is now; they are stored with the run (E-14)."""
         own = tuple(n for n in names if n not in ctx.variables and n not in ("PATH", *_GIVEN))
         if "PATH" in payload.env or "PATH" in payload.inherit:
             own = ("PATH", *own)
-        found = self._judge(payload, own, tuple(ctx.options.get("sensitivity", ())))
+        found = dict(self._judge(payload, own, tuple(ctx.options.get("sensitivity", ()))))
         if ctx.options.get("made_by") not in _MACHINES:
             found.pop(UNREADABLE, None)
-        if not found:
-            return None
-        said = "; ".join(f"{name} ({', '.join(words)})" for name, words in found.items())
-        then = "" if rule == "always" else ", and no approval covers it"
-        return replace(blocked("sensitive", f"{said}{then}"), detail={"classes": found})
+        return found
 
     def _environment(self, ctx: RunContext, payload: ScriptPayload, folder: RunFolder) -> dict[str, str]:
         env: dict[str, str] = {}
@@ -361,3 +358,29 @@ def _masked(value: Any, ctx: RunContext) -> Any:
     if isinstance(value, list):
         return [_masked(item, ctx) for item in value]
     return value
+
+
+@lru_cache(256)
+def _judged(
+    words: tuple[str, ...],
+    names: tuple[str, ...],
+    text: str,
+    unreadable: tuple[str, ...],
+    extra: tuple[SensitivityClass, ...],
+) -> dict[str, tuple[str, ...]]:
+    """The judgement of a text is the same each time; a script that changed is another text."""
+    return judge(words, names, text, unreadable=unreadable, extra=extra)
+
+
+def _veto(ctx: RunContext, found: Mapping[str, tuple[str, ...]]) -> Outcome | None:
+    """E-14: whether sensitive work may be begun."""
+    rule = ctx.options.get("block_sensitive", "no")
+    if not found or rule == "no" or (rule == "unapproved" and ctx.options.get("approved")):
+        return None
+    said = "; ".join(f"{name} ({', '.join(words)})" for name, words in found.items())
+    then = "" if rule == "always" else ", and no approval covers it"
+    return replace(blocked("sensitive", f"{said}{then}"), detail={"classes": dict(found)})
+
+
+def _with_classes(outcome: Outcome, found: Mapping[str, tuple[str, ...]]) -> Outcome:
+    return replace(outcome, detail={**(outcome.detail or {}), "classes": dict(found)}) if found else outcome

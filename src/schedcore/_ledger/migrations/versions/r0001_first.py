@@ -56,7 +56,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_due_next",
         "due",
-        ["lane", "next_run_at"],
+        ["lane", "next_run_at", "job_id"],
         unique=False,
         schema=schema,
         sqlite_where=sa.text("next_run_at is not null"),
