@@ -308,3 +308,22 @@ def test_a_judge_that_was_asleep_itself_waits_one_lease_before_it_judges(
     b.poll()
 
     assert a.words(job) == [("09:00:00", "running")]
+
+
+def test_report_S13_a_host_that_restarts_under_its_name_does_not_keep_the_run_of_the_dead_one(
+    stage: Stage, clock: ManualClock
+) -> None:
+    a, job = held(stage, clock)
+    a.die()
+    again = stage(name=a.engine.name)
+    before = again.words(job)
+
+    wait(clock, 65, again)
+    clock.set("2026-06-02T09:00:00+00:00")
+    again.beat()
+
+    assert before == [("09:00:00", "running")]
+    assert [(run["word"], run["reason"]) for run in again.runs(job)] == [
+        ("interrupted", "lease_lost"),
+        ("succeeded", None),
+    ]
