@@ -123,6 +123,7 @@ def test_work_starts_only_after_its_claim_is_known(
     host.poll()
     assert player.seen == []
     assert host.runs(job) == []
+    assert {fault.code for fault in host.faults} <= {"commit_unknown"}, "nothing of it stayed open"
     host.poll()
 
     assert len(player.seen) == 1

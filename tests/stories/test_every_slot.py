@@ -19,7 +19,7 @@ from schedcore.testing import ManualClock, StandingHost
 from tests.stories.conftest import Stage
 
 TRIGGERS = [{"cron": "*/7 * * * *"}, {"cron": "3,33 8-20/2 * * *"}, {"every": "11m"}, {"every": "90s"}]
-ORDERS = ["pause", "resume", "edit", "run", "finish", "fail", "die", "name"]
+ORDERS = ["pause", "resume", "edit", "run", "finish", "fail", "die", "name", "back"]
 
 histories = st.lists(
     st.tuples(st.integers(1, 9_000), st.sampled_from(["beat", "poll", *ORDERS]), st.sampled_from(TRIGGERS)),
@@ -83,6 +83,8 @@ def act(stage: Stage, host: StandingHost, key: str, deed: str, trigger: Any) -> 
             for run_id in list(host.held):
                 host.finish(run_id, failed("exit_code", exit_code=1) if deed == "fail" else None)
             host.poll()
+        elif deed == "back":
+            host.clock.step(-900)
         elif deed == "die":
             host.die()
             return stage(hold=True, workers=2, name=f"host-{next(numbers)}")

@@ -286,3 +286,35 @@ def test_an_unreadable_row_is_shown_and_its_fields_survive(host: StandingHost) -
     assert [(one["key"], one["state"]) for one in listed] == [("bad", "paused")]
     with host.ledger.read() as c:
         assert c.execute(sa.select(jobs.c.key)).scalar() == "bad"
+
+
+def test_an_interval_that_is_declared_again_in_the_same_words_keeps_its_grid(
+    host: StandingHost, clock: ManualClock
+) -> None:
+    host.control.apply({"a": {"kind": "noop", "every": "1h"}}, source="file")
+    due = host.control.show("a")["next_run_at"]
+    clock.advance(minutes=40)
+
+    told = host.control.apply({"a": {"kind": "noop", "every": "1h", "name": "Anew"}}, source="file")
+
+    assert [list(edit["changed"]) for edit in told["edits"]] == [["name"]]
+    assert host.control.show("a")["next_run_at"] == due == "2026-06-01T09:00:00.000Z"
+
+
+def test_an_edit_while_the_clock_stands_behind_what_was_decided_takes_no_slot_twice(
+    host: StandingHost, clock: ManualClock
+) -> None:
+    job = host.add("minutely", cron="* * * * *")
+    beats(host, clock, 5)
+    clock.step(minutes=-3)
+
+    host.control.edit("minutely", {"cron": "*/2 * * * *"})
+    beats(host, clock, 6)
+
+    first, second = host.definitions(job)
+    assert first["valid_to"] == second["valid_from"] == host.runs(job)[4]["scheduled_for"] + 1
+    assert [(run["at"], run["definition"]) for run in host.runs(job)][4:] == [
+        ("08:05:00", 1),
+        ("08:06:00", 2),
+        ("08:08:00", 2),
+    ]

@@ -342,3 +342,23 @@ def test_fault_X9_a_program_that_is_not_there_is_not_retried_and_opens_the_break
     ] * 3
     assert host.job(job)["state"] == "paused"
     assert sum("failed in a row" in record.message for record in caplog.records) == 1
+
+
+def test_no_second_probe_starts_while_the_first_one_works(stage: Stage, clock: ManualClock) -> None:
+    host = stage(hold=True)
+    job = host.add(
+        "failing", cron="0 * * * *", breaker=1, breaker_cooldown="1h", overlap="parallel", timeout="24h"
+    )
+    clock.advance(hours=1)
+    host.beat()
+    host.finish(None, BAD)
+    host.beat()
+    assert host.job(job)["state"] == "paused"
+
+    probes = []
+    for _ in range(4):
+        clock.advance(hours=1)
+        host.beat()
+        probes.append(len(host.held))
+
+    assert probes == [1, 1, 1, 1]
