@@ -29,3 +29,16 @@ def test_asleep_over_three_daily_slots_gives_one_run_of_the_third(
 
     assert [(r["at"], r["word"], r["late"]) for r in host.runs(job)] == [("09:00:00", "succeeded", 1)]
     assert host.skips(job) == [("coalesced", 3)]
+
+
+def test_a_second_sleep_counts_its_own_slots_only(host: StandingHost, clock: ManualClock) -> None:
+    job = host.add("brief", cron="0 9 * * *")
+    clock.advance(days=3, hours=2)
+    host.beat()
+
+    clock.advance(days=3)
+    host.beat()
+
+    first, second = host.runs(job)
+    assert host.skips(job) == [("coalesced", 3), ("coalesced", 2)]
+    assert host.job(job)["last_slot"] == second["scheduled_for"] > first["scheduled_for"]
