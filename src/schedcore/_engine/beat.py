@@ -36,7 +36,6 @@ class Turn:
     claimed: list[Claimed] = field(default_factory=list)
     next_at: int | None = None
     more: bool = False
-    late_waiting: bool = False
     leapt: bool = False
     opened: bool = False
 
@@ -210,7 +209,6 @@ def _claim_late(
     if not waiting:
         e.pace.due(done.now, 0)
         return
-    done.late_waiting = True
     if not e.pace.due(done.now, rows.queued_late(c)):
         return
     for _, lane in waiting:

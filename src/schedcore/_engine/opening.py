@@ -41,7 +41,6 @@ class Opened:
     skipped: list[dict[str, Any]] = field(default_factory=list)
     coalesced: dict[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
     replaced: list[int] = field(default_factory=list)
-    more: bool = False
 
 
 def open_lane(

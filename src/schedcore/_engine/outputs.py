@@ -73,11 +73,6 @@ class FileOutput:
         """Add bytes to stderr."""
         self._add(2, data)
 
-    @property
-    def dropped(self) -> int:
-        """Bytes over the limit."""
-        return self._dropped if self.used else 0
-
     def tails(self) -> tuple[str | None, str | None]:
         """The last 8 KiB of stdout and of stderr, bad UTF-8 replaced."""
         return (self._tails[1].text(), self._tails[2].text()) if self.used else (None, None)

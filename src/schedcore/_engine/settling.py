@@ -29,7 +29,6 @@ __all__ = ["FenceLost", "settle_batch", "stale"]
 log = logging.getLogger("schedcore.settle")
 _OK = RunState.SUCCEEDED.value
 _STDERR = 8 * 1024
-_GOOD = (RunState.SUCCEEDED, RunState.NO_OP, RunState.FINDINGS)
 
 
 class FenceLost(Exception):
