@@ -138,6 +138,23 @@ def settle_plain(c: sa.Connection, rows: Sequence[Row]) -> int:
     return sum(_settle(c, row[0], row[1], dict(zip(names, row[2:], strict=True))) for row in rows)
 
 
+def end_well(c: sa.Connection, rows: Sequence[Row], now: int) -> int:
+    held = settle_plain(c, [row[:6] for row in rows])
+    close_attempts(c, [(row[0], 1, row[3], row[4], row[5], None, None, None) for row in rows])
+    clear_streaks(c, [row[6] for row in rows])
+    post_final(c, [(row[6], row[0]) for row in rows], now)
+    return held
+
+
+def open_running(
+    c: sa.Connection, rows: Sequence[Row], host_id: int, lease_end: int, now: int
+) -> list[int | None]:
+    ids = insert_running(c, [row[:4] for row in rows], host_id, lease_end, now)
+    insert_attempts(c, [(run_id, 1, 1) for run_id in ids if run_id is not None], host_id, now)
+    advance(c, [(row[0], row[4], row[3], None, 1) for row in rows])
+    return ids
+
+
 def settle_full(c: sa.Connection, rows: Sequence[Row]) -> int:
     names = (
         "state", "started_at", "finished_at", "outcome", "reason", "text", "exit_code", "next_attempt_at", "gave_up",

@@ -84,6 +84,12 @@ def _ids(ledger: Ledger, state: int) -> list[tuple[int, int, int]]:
         return [tuple(r) for r in c.execute(query.order_by(runs.c.id))]
 
 
+def _job_ids(ledger: Ledger) -> list[int]:
+    with ledger.read() as c:
+        jobs = metadata.tables["schedcore.jobs"]
+        return list(c.execute(sa.select(jobs.c.id).order_by(jobs.c.id)).scalars())
+
+
 def _same(pair: list[tuple[Any, Any]]) -> None:
     (hot, hot_tables), (core, core_tables) = pair
     assert hot == core
@@ -137,7 +143,7 @@ def test_claims_and_ends_are_written_alike_and_a_lost_fence_is_counted(
     def claim_and_settle(form: Any, c: sa.Connection) -> Any:
         (a, fa, _), (b, fb, _), (d, fd, _) = running[:3]
         taken = form.take(c, [queued[0][0], a], 9, LEASE)
-        plain = form.settle_plain(c, [(a, fa, 3, now - 900, now, "ok"), (b, fb + 1, 3, now, now, "ok")])
+        plain = form.end_well(c, [(a, fa, 3, now - 900, now, "ok", 2)], now)
         again = (
             0,
             now - 7000,
@@ -180,11 +186,38 @@ def test_claims_and_ends_are_written_alike_and_a_lost_fence_is_counted(
         form.close_attempts(
             c, [(a, 1, now - 900, now, "ok", None, None, None), (b, 1, 1, 2, "failed", "r", "t", 3)]
         )
-        form.clear_streaks(c, [1, 2])
         form.post_final(c, [(1, a), (2, b)], now)
         return taken, plain, full
 
     _same(_run_both(filled, claim_and_settle))
+
+
+def test_an_end_under_a_lost_fence_is_not_counted(filled: Ledger, clock: ManualClock) -> None:
+    now = clock.wall()
+    (a, fa, _), (b, fb, _) = _ids(filled, 1)[:2]
+    rows = [(a, fa, 3, now - 900, now, "ok", 1), (b, fb + 1, 3, now, now, "ok", 2)]
+
+    held = [answer for answer, _ in _run_both(filled, lambda form, c: form.end_well(c, rows, now))]
+
+    assert held == [1, 1], "the caller brought two, and rolls back"
+
+
+def test_plain_slots_are_opened_alike_and_a_taken_one_is_answered_none(
+    filled: Ledger, clock: ManualClock
+) -> None:
+    slot = clock.wall()
+    taken = slot - 5 * 60_000_000
+    job, other = _job_ids(filled)[:2]
+
+    def open_them(form: Any, c: sa.Connection) -> Any:
+        rows = [(job, 1, 1, slot, slot + 9), (job, 1, 1, taken, slot + 9), (other, 1, 1, slot, None)]
+        ids = form.open_running(c, rows[:1] + rows[2:], 9, LEASE, slot)
+        again = form.open_running(c, rows[1:2], 9, LEASE, slot)
+        return [i is None for i in (*ids, *again)]
+
+    pair = _run_both(filled, open_them)
+    _same(pair)
+    assert pair[0][0] == [False, False, True]
 
 
 _HOT_TABLES = re.compile(r"\bSCAN (?:schedcore\.)?(runs|due|attempts|jobs|definitions|d|q|r)\b(?! USING)")
@@ -209,9 +242,9 @@ def test_every_hot_statement_stays_on_an_index(filled: Ledger, clock: ManualCloc
             hot.due(c, 1, now, 10), hot.queued(c, 1, 0, now, 10), hot.definitions(c, [(1, 1)])
             hot.advance(c, [(1, now, now, None, 1)])
             hot.take(c, [1, 2], 1, LEASE)
-            hot.settle_plain(c, [(1, 1, 3, now, now, "ok")])
+            hot.end_well(c, [(1, 1, 3, now, now, "ok", 1)], now)
+            hot.open_running(c, [(1, 1, 1, now, None)], 1, LEASE, now)
             hot.close_attempts(c, [(1, 1, now, now, "ok", None, None, None)])
-            hot.clear_streaks(c, [1])
     finally:
         sa.event.remove(filled.engine, "before_cursor_execute", note)
 

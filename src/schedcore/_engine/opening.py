@@ -10,11 +10,12 @@ import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from schedcore._engine.moves import finish_one_shot, pause_unreadable
+from schedcore._engine.moves import finish_one_shot, pause, pause_unreadable
 from schedcore._engine.state import Claimed, Engine
 from schedcore._engine.toolbox import Compiled, Needs
 from schedcore._ledger import jobs
 from schedcore._ledger import runs as rows
+from schedcore._ledger.events import Actor
 from schedcore.domain.clock import SECOND
 from schedcore.domain.overlap import Live, Verdict, judge
 from schedcore.domain.plan import Plan, Skip, passed, plan
@@ -319,10 +320,6 @@ def _point(out: Opened, slot: tuple[int, int], run_id: int | None) -> None:
 
 
 def _fault(e: Engine, c: Connection, job: Compiled, faults: int, error: Exception, now: int) -> None:
-    from schedcore._engine.moves import pause
-    from schedcore._ledger import jobs
-    from schedcore._ledger.events import Actor
-
     log.error("trigger of job %s raised (%d in a row): %s", job.key, faults + 1, error)
     if faults + 1 >= _FAULTS:
         reason = f"trigger_error: {type(error).__name__}: {error}"[:500]

@@ -12,13 +12,15 @@ from dataclasses import field as detail
 from typing import Any
 
 from schedcore.domain.assertion import Assertion, gather_assertion
+from schedcore.domain.clock import SECOND
 from schedcore.domain.names import POLICY_FIELDS
+from schedcore.domain.plan import SKIP_LATE_LIMIT
 from schedcore.domain.policy_fields import READERS
 from schedcore.domain.reading import fields, path, table, wrong
 
 __all__ = ["Policies", "Resolved", "resolve"]
 
-_SKIP_LATE_LIMIT = 15 * 60
+_SKIP_LATE_LIMIT = SKIP_LATE_LIMIT // SECOND
 
 
 @dataclass(frozen=True, slots=True)

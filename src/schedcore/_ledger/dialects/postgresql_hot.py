@@ -135,18 +135,6 @@ def take(c: Connection, ids: Sequence[int], host_id: int, lease_end: int) -> int
 
 
 _PLAIN = (("a", _BIGINT), ("b", _INT), ("c", _INT), ("d", _BIGINT), ("e", _BIGINT), ("f", _TEXT))
-_SETTLE_PLAIN = (
-    "update schedcore.runs set state=v.c,lease_end=null,started_at=v.d,finished_at=v.e,"
-    "duration_ms=(v.e-v.d)/1000,latency_ms=coalesce(latency_ms,(v.d-start_at)/1000),outcome=v.f from "
-    + _records(*_PLAIN)
-    + " where runs.id=v.a and case when runs.fence=v.b and runs.state=1 then true else false end"
-)
-
-
-def settle_plain(c: Connection, rows: Sequence[Row]) -> int:
-    return c.exec_driver_sql(_SETTLE_PLAIN, (_json(rows, _letters(6)),)).rowcount
-
-
 _FULL = (
     *_PLAIN, ("g", _TEXT), ("h", _TEXT), ("i", _INT), ("j", _BIGINT), ("k", _INT), ("l", _TEXT), ("m", _TEXT),
     ("n", _TEXT), ("o", _INT), ("p", _BIGINT), ("q", _TEXT), ("r", _TEXT), ("s", _TEXT),
@@ -218,13 +206,6 @@ def all_heads(c: Connection) -> tuple[list[list[Any]], list[list[Any]]]:
 
 def heads(c: Connection, of: str) -> list[list[Any]]:
     return c.exec_driver_sql(_LANES[of]).scalar_one() or []
-
-
-_CLEAR_STREAKS = "update schedcore.jobs set streak=0 where streak<>0 and id=any(%s)"
-
-
-def clear_streaks(c: Connection, job_ids: Sequence[int]) -> None:
-    c.exec_driver_sql(_CLEAR_STREAKS, (list(job_ids),))
 
 
 _POST_FINAL = (
