@@ -1,8 +1,8 @@
 """The hot statements on SQLite: texts built once per batch size (``docs/decisions/0006``).
 
 Multi-row ``VALUES`` and ``UPDATE … FROM (VALUES …)``: one statement per table and batch, because the driver
-gives up the interpreter lock around every step. Each text has its Core twin in ``hot_core.py``; a test runs
-both and compares the rows.
+gives up the interpreter lock around every step. A test runs each text beside its Core form
+(``tests/ledger/core_forms.py``) and compares the rows.
 """
 
 from __future__ import annotations
