@@ -139,10 +139,10 @@ def settle_plain(c: sa.Connection, rows: Sequence[Row]) -> int:
 
 
 def end_well(c: sa.Connection, rows: Sequence[Row], now: int) -> int:
-    held = settle_plain(c, [row[:6] for row in rows])
-    close_attempts(c, [(row[0], 1, row[3], row[4], row[5], None, None, None) for row in rows])
-    clear_streaks(c, [row[6] for row in rows])
-    post_final(c, [(row[6], row[0]) for row in rows], now)
+    held = settle_plain(c, [(row[0], row[1], 3, row[2], row[3], "ok") for row in rows])
+    close_attempts(c, [(row[0], 1, row[2], row[3], "ok", None, None, None) for row in rows])
+    clear_streaks(c, [row[4] for row in rows])
+    post_final(c, [(row[4], row[0]) for row in rows], now)
     return held
 
 

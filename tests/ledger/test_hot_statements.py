@@ -143,7 +143,7 @@ def test_claims_and_ends_are_written_alike_and_a_lost_fence_is_counted(
     def claim_and_settle(form: Any, c: sa.Connection) -> Any:
         (a, fa, _), (b, fb, _), (d, fd, _) = running[:3]
         taken = form.take(c, [queued[0][0], a], 9, LEASE)
-        plain = form.end_well(c, [(a, fa, 3, now - 900, now, "ok", 2)], now)
+        plain = form.end_well(c, [(a, fa, now - 900, now, 2)], now)
         again = (
             0,
             now - 7000,
@@ -195,7 +195,7 @@ def test_claims_and_ends_are_written_alike_and_a_lost_fence_is_counted(
 def test_an_end_under_a_lost_fence_is_not_counted(filled: Ledger, clock: ManualClock) -> None:
     now = clock.wall()
     (a, fa, _), (b, fb, _) = _ids(filled, 1)[:2]
-    rows = [(a, fa, 3, now - 900, now, "ok", 1), (b, fb + 1, 3, now, now, "ok", 2)]
+    rows = [(a, fa, now - 900, now, 1), (b, fb + 1, now, now, 2)]
 
     held = [answer for answer, _ in _run_both(filled, lambda form, c: form.end_well(c, rows, now))]
 
@@ -242,7 +242,7 @@ def test_every_hot_statement_stays_on_an_index(filled: Ledger, clock: ManualCloc
             hot.due(c, 1, now, 10), hot.queued(c, 1, 0, now, 10), hot.definitions(c, [(1, 1)])
             hot.advance(c, [(1, now, now, None, 1)])
             hot.take(c, [1, 2], 1, LEASE)
-            hot.end_well(c, [(1, 1, 3, now, now, "ok", 1)], now)
+            hot.end_well(c, [(1, 1, now, now, 1)], now)
             hot.open_running(c, [(1, 1, 1, now, None)], 1, LEASE, now)
             hot.close_attempts(c, [(1, 1, now, now, "ok", None, None, None)])
     finally:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["FenceLost", "settle_batch", "stale"]
 
 log = logging.getLogger("schedcore.settle")
-_OK = RunState.SUCCEEDED.value
 _STDERR = 8 * 1024
 
 
@@ -53,8 +52,7 @@ def settle_batch(e: Engine, c: Connection, finishes: Sequence[Finish], now: int)
             and item.attempt == 1
         )
         if simple:
-            ids = (item.run_id, item.fence, _OK, finish.started_at, finish.finished_at, "ok", item.job.job_id)
-            plain.append(ids)
+            plain.append((item.run_id, item.fence, finish.started_at, finish.finished_at, item.job.job_id))
         else:
             rest.append(finish)
     ending = _ending(finishes)

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
+from schedcore._ledger.dialects.driver import execute
 from schedcore._ledger.schema import hosts, kinds, leases, runs
 from schedcore._ledger.upsert import upsert
 
@@ -55,6 +56,12 @@ def beat(c: sa.Connection, host_id: int, now: int, status: str | None = None) ->
     return c.execute(query.returning(hosts.c.order_text)).scalar()
 
 
+_WROTE = {
+    "sqlite": "update hosts set last_write=? where id=?",
+    "postgresql": "update schedcore.hosts set last_write=%s where id=%s",
+}
+
+
 def wrote(c: sa.Connection, host_id: int, number: int | None = None) -> int:
     """Mark this transaction as the host's write ``number``, or read the last one that is known to be there.
 
@@ -63,12 +70,7 @@ def wrote(c: sa.Connection, host_id: int, number: int | None = None) -> int:
     if number is None:
         query = sa.select(hosts.c.last_write).where(hosts.c.id == host_id).with_for_update()
         return int(c.execute(query).scalar_one())
-    prefix = "" if c.dialect.name == "sqlite" else "schedcore."
-    mark = "?" if c.dialect.name == "sqlite" else "%s"
-    c.exec_driver_sql(
-        f"update {prefix}hosts set last_write={mark} where id={mark}",  # constants
-        (number, host_id),
-    )
+    execute(c, _WROTE[c.dialect.name], (number, host_id))
     return number
 
 

@@ -134,9 +134,8 @@ def take(c: Connection, ids: Sequence[int], host_id: int, lease_end: int) -> int
     return c.exec_driver_sql(_TAKE, (host_id, lease_end, list(ids))).rowcount
 
 
-_PLAIN = (("a", _BIGINT), ("b", _INT), ("c", _INT), ("d", _BIGINT), ("e", _BIGINT), ("f", _TEXT))
 _FULL = (
-    *_PLAIN, ("g", _TEXT), ("h", _TEXT), ("i", _INT), ("j", _BIGINT), ("k", _INT), ("l", _TEXT), ("m", _TEXT),
+    ("a", _BIGINT), ("b", _INT), ("c", _INT), ("d", _BIGINT), ("e", _BIGINT), ("f", _TEXT), ("g", _TEXT), ("h", _TEXT), ("i", _INT), ("j", _BIGINT), ("k", _INT), ("l", _TEXT), ("m", _TEXT),
     ("n", _TEXT), ("o", _INT), ("p", _BIGINT), ("q", _TEXT), ("r", _TEXT), ("s", _TEXT),
 )  # fmt: skip
 _SETTLE_FULL = (
@@ -240,16 +239,17 @@ def open_running(
 
 _END_WELL = (
     "with v as materialized (select * from "
-    + _records(*_PLAIN, ("g", _BIGINT))
-    + "), held as (update schedcore.runs set state=v.c,lease_end=null,started_at=v.d,finished_at=v.e,"
-    "duration_ms=(v.e-v.d)/1000,latency_ms=coalesce(latency_ms,(v.d-start_at)/1000),outcome=v.f from v"
-    " where runs.id=v.a and case when runs.fence=v.b and runs.state=1 then true else false end returning runs.id), tried as (update schedcore.attempts"
-    " set started_at=v.d,finished_at=v.e,outcome=v.f from v where attempts.run_id=v.a and case when attempts.number=1 then true else false end),"
-    " streaks as (update schedcore.jobs set streak=0 where streak<>0 and id in (select g from v)), told as (insert"
-    " into schedcore.outbox(at,topic,job_id,run_id) select %s,'run.final',g,a from v where exists (select 1 from"
+    + _records(("a", _BIGINT), ("b", _INT), ("c", _BIGINT), ("d", _BIGINT), ("e", _BIGINT))
+    + "), held as (update schedcore.runs set state=3,lease_end=null,started_at=v.c,finished_at=v.d,"
+    "duration_ms=(v.d-v.c)/1000,latency_ms=coalesce(latency_ms,(v.c-start_at)/1000),outcome='ok' from v"
+    " where runs.id=v.a and case when runs.fence=v.b and runs.state=1 then true else false end returning runs.id),"
+    " tried as (update schedcore.attempts set started_at=v.c,finished_at=v.d,outcome='ok' from v"
+    " where attempts.run_id=v.a and case when attempts.number=1 then true else false end),"
+    " streaks as (update schedcore.jobs set streak=0 where streak<>0 and id in (select e from v)), told as (insert"
+    " into schedcore.outbox(at,topic,job_id,run_id) select %s,'run.final',e,a from v where exists (select 1 from"
     " schedcore.marks)) select count(*) from held"
 )
 
 
 def end_well(c: Connection, rows: Sequence[Row], now: int) -> int:
-    return int(c.exec_driver_sql(_END_WELL, (_json(rows, _letters(7)), now)).scalar_one())
+    return int(c.exec_driver_sql(_END_WELL, (_json(rows, _letters(5)), now)).scalar_one())

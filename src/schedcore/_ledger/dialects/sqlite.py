@@ -19,6 +19,7 @@ from sqlalchemy import event
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from schedcore._ledger.dialects import sqlite_hot as hot
+from schedcore._ledger.dialects.driver import execute
 from schedcore.domain.errors import LedgerError, Refused
 
 __all__ = [
@@ -164,7 +165,7 @@ def make_engine(url: sa.URL) -> sa.Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(c: sa.Connection) -> None:
-        c.exec_driver_sql("BEGIN" if c.get_execution_options().get("read_only") else "BEGIN IMMEDIATE")
+        execute(c, "BEGIN" if c.get_execution_options().get("read_only") else "BEGIN IMMEDIATE")
 
     return engine
 
