@@ -24,6 +24,7 @@ __all__ = ["Worker", "stopped"]
 
 log = logging.getLogger("schedcore.work")
 _ERROR_TEXT = 8 * 1024
+_UNDONE = failed("executor_error")
 _STOPPED = {
     "timeout": ("failed", "timeout"),
     "operator": ("cancelled", "operator"),
@@ -49,7 +50,7 @@ class Worker:
         item.began = engine.clocks.boot()
         started = engine.instant()
         output = FileOutput(engine.folder, item.run_id, engine.settings.output_max, self._vault.masker)
-        finish = Finish(item, failed("executor_error"), started, started)
+        finish = Finish(item, _UNDONE, started, started)
         try:
             self._perform(item, output, finish)
         except BaseException as error:  # the run ends, the worker lives
