@@ -46,7 +46,19 @@ RANGES = [
     ("secrets", [["MAIL_PASSWORD"]], [["a\nb"], {"MAIL": "x"}]),
     ("unchecked", ["it only warms a cache"], [True, "", "   ", "a\x00b", "x" * 1_001]),
     ("delivery_key", ["digest-{{jobId}}-{{date}}"], ["", "{{jobid}}", "x" * 201, 7]),
-    ("assert", [{"command": "test -s report"}], ["test -s report", {}, {"command": ""}]),
+    (
+        "assert",
+        [{"command": "test -s report"}, {"check": "rows", "options": {"least": 3}, "timeout": "2s"}],
+        [
+            "test -s report",
+            {},
+            {"command": ""},
+            {"check": "rows", "command": "true"},
+            {"check": "rows", "env": "inherit"},
+            {"command": "true", "options": {}} | {"options": {"least": 3}},
+            {"check": "rows", "timeout": "11m"},
+        ],
+    ),
 ]
 
 

@@ -1,7 +1,8 @@
-"""The job's assertion: a command that decides whether work that ended ``ok`` was really done (A-01 to A-04).
+"""The job's assertion: what decides whether work that ended ``ok`` was really done (A-01 to A-04).
 
-It runs by ``bash -lc`` in the job's workspace with a reduced environment and the key variables, in a process
+A command runs by ``bash -lc`` in the job's workspace with a reduced environment and the key variables, in a process
 group of its own that is killed at the limit. Its output is bounded while it runs, not after.
+A plugin's check is called in a thread of its own; one that outlasts the limit has failed, whatever it says later.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
 
 from schedcore.domain.assertion import Assertion
 from schedcore.domain.outcome import Outcome, failed
@@ -28,28 +31,62 @@ REDUCED_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _TAIL = 8 * 1024
 
 
+Judge = Callable[[RunContext, Mapping[str, Any]], str | None]
+
+
 def check(
-    assertion: Assertion, context: RunContext, finish: Finish, outcome: Outcome, vault: Vault
+    assertion: Assertion,
+    context: RunContext,
+    finish: Finish,
+    outcome: Outcome,
+    vault: Vault,
+    judge: Judge | None = None,
 ) -> Outcome:
-    """Run the assertion once, note its exit code, duration and output on the finish, and judge."""
-    cwd = assertion.cwd or _workspace(context)
+    """Run the assertion once, note its exit code, duration and output on the finish, and decide.
+
+    ``judge`` is the plugin's check that the assertion names, if it names one.
+    """
     began = time.monotonic()
-    try:
-        code, output = _run(assertion, cwd, _environment(assertion, context))
-    except OSError as error:
-        code, output = 127, str(error).encode()
+    if judge is not None:
+        code, output = _ask(judge, assertion, context)
+    else:
+        try:
+            cwd = assertion.cwd or _workspace(context)
+            code, output = _run(assertion, cwd, _environment(assertion, context))
+        except OSError as error:
+            code, output = 127, str(error).encode()
     finish.assert_ms = int((time.monotonic() - began) * 1000)
     finish.assert_exit = code
     text = output.decode("utf-8", "replace").replace("\x00", "\ufffd")
     finish.assert_output = vault.masker().text(text) or None
     if code == 0:
         return outcome
-    why = "ran into its limit" if code is None else f"exited {code}"
+    why = "ran into its limit" if code is None else f"exited {code}" if judge is None else "says it was not"
     detail = outcome.detail
     lost = failed(
         "assertion", f"the work ended ok, but its check {why}", exit_code=outcome.exit_code, retry=False
     )
     return Outcome(lost.kind, lost.reason, lost.text, lost.exit_code, lost.retry, detail, outcome.usage)
+
+
+def _ask(judge: Judge, assertion: Assertion, context: RunContext) -> tuple[int | None, bytes]:
+    """(0 or 1, what it says); the code is ``None`` at the limit."""
+    said: SimpleQueue[tuple[int, str]] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answer = judge(context, assertion.options or {})
+        except BaseException as error:  # whatever a plugin raises: not done
+            said.put((1, f"{type(error).__name__}: {error}"))
+        else:
+            said.put((0, "") if answer is None else (1, str(answer)))
+
+    threading.Thread(target=ask, name=f"schedcore-check-{assertion.check}", daemon=True).start()
+    try:
+        code, text = said.get(timeout=assertion.timeout)
+    except Empty:
+        return None, b""
+    return code, text.encode("utf-8", "replace")[-_TAIL:]
 
 
 def _workspace(context: RunContext) -> str | None:
@@ -72,7 +109,7 @@ def _environment(assertion: Assertion, context: RunContext) -> dict[str, str]:
 def _run(assertion: Assertion, cwd: str | None, env: Mapping[str, str]) -> tuple[int | None, bytes]:
     """(exit code, the last 8 KiB of output); the code is ``None`` at the limit."""
     process = subprocess.Popen(
-        ["bash", "-lc", assertion.command],
+        ["bash", "-lc", assertion.command or "false"],
         cwd=cwd,
         env=dict(env),
         stdin=subprocess.DEVNULL,

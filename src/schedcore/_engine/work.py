@@ -78,6 +78,14 @@ class Worker:
             text = f"the payload does not fit kind {job.kind!r}: {error}"
             finish.outcome = Outcome("failed", "executor_error", cut(text, _ERROR_TEXT), retry=False)
             return
+        asserted, judge = job.policies.assertion, None
+        if asserted is not None and asserted.check is not None:
+            judge = self._engine.toolbox.judge(asserted.check)
+            if judge is None:  # before the work: what nobody can check is not begun
+                finish.outcome = blocked(
+                    "gate", f"no plugin of this host offers the check {asserted.check!r}"
+                )
+                return
         try:
             outcome = executor.execute(context)
             if not isinstance(outcome, Outcome) or outcome.kind not in OUTCOMES:
@@ -91,8 +99,8 @@ class Worker:
             outcome = failed("executor_error", f"plugin {plugin!r}: {_told(error)}")
         if item.stop.reason is not None and outcome.kind not in {"ok", "no_op", "findings"}:
             outcome = stopped(item.stop.reason, outcome)
-        if outcome.kind == "ok" and job.policies.assertion is not None:
-            outcome = check(job.policies.assertion, context, finish, outcome, self._vault)
+        if outcome.kind == "ok" and asserted is not None:
+            outcome = check(asserted, context, finish, outcome, self._vault, judge)
         if outcome.text is not None:
             masked = cut(self._vault.masker().text(outcome.text), _ERROR_TEXT)
             if masked != outcome.text:

@@ -15,8 +15,8 @@ __all__ = ["joined"]
 
 _Declared = Mapping[str, list[Any]]
 _STOPS = {"schedcore_executors": "kind of work", "schedcore_triggers": "kind of trigger"}
-_ONE_EACH = {"schedcore_listeners": "listener", "schedcore_services": "service"}
-"""Names that are keys: the mark of a listener in the ledger, what a service is asked for by."""
+_ONE_EACH = {"schedcore_listeners": "listener", "schedcore_services": "service", "schedcore_checks": "check"}
+"""Names that are keys: the mark of a listener in the ledger, what a service or a check is asked for by."""
 
 
 def joined(

@@ -130,10 +130,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check of ``doctor``: read only; what it raises becomes a finding with the plugin's name."""
+    """A check by name: of the host for ``doctor``, of finished work for the jobs that ask for it, or both.
+
+    ``look`` is read only; what it raises becomes a finding with the plugin's name. ``judge(context, options)`` is
+    the assertion ``{check = NAME}`` of a job (A-01): called once in the worker's thread after work that ended
+    ok, outside any transaction, with the options of that job. It answers ``None`` when the work was really
+    done, else why it was not, in a line. Raising and running over the assertion's limit count as not done.
+    """
 
     name: str
-    look: Callable[[], list[Finding]]
+    look: Callable[[], list[Finding]] | None = None
+    judge: Callable[[RunContext, Mapping[str, Any]], str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

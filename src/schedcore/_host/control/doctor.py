@@ -42,6 +42,8 @@ def doctor(control: Control, since: str) -> list[dict[str, Any]]:
 def _plugins(control: Control) -> Iterator[dict[str, Any]]:
     """The checks that plugins declare, outside any transaction."""
     for plugin, check in control.engine.toolbox.checks:
+        if check.look is None:
+            continue
         try:
             for finding in check.look():
                 told = {"level": finding.level, "what": finding.what, "remedy": finding.remedy}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from schedcore._ledger import hosts
-from schedcore.domain.errors import PluginFault, Refused
+from schedcore.domain.errors import PluginFault, Refused, nearest
 from schedcore.domain.job import JobOrder
 from schedcore.domain.policy import Policies, Resolved, resolve
 from schedcore.domain.reading import table
@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
     from schedcore.spec.declarations import Executor
 
-__all__ = ["Offer", "ask_listeners", "offer", "policies_of", "read_order", "refuse_self_made", "warnings_of"]
+__all__ = [
+    "Offer",
+    "ask_listeners",
+    "offer",
+    "policies_of",
+    "read_order",
+    "refuse_self_made",
+    "warnings_of",
+]
 
 
 class Offer:
@@ -70,6 +78,7 @@ def read_order(
         past_ok=past_ok,
     )
     check_payload(control, order.kind, order.payload, known)
+    _check_assertion(control, order.policies)
     return order
 
 
@@ -91,6 +100,23 @@ def refuse_self_made(control: Control, given: Mapping[str, Any]) -> None:
 def check_payload(control: Control, kind: str, payload: Mapping[str, Any], known: Offer) -> None:
     """Refuse a payload that the kind's model, its own check or its announced schema does not take."""
     control.validate(known.declared(kind), payload)
+
+
+def _check_assertion(control: Control, policies: Policies) -> None:
+    """Refuse an assertion that names a check no plugin offers here (A-01)."""
+    asserted = policies.assertion
+    if asserted is None or asserted.check is None:
+        return
+    offered = tuple(sorted(control.engine.toolbox.judges()))
+    if asserted.check not in offered:
+        near = nearest(asserted.check, offered)
+        raise Refused(
+            f"no plugin here offers the check {asserted.check!r}",
+            code="unknown_check",
+            field="assert.check",
+            value=asserted.check,
+            hint=f"did you mean {near!r}?" if near else "offered: " + (", ".join(offered) or "none"),
+        )
 
 
 def ask_listeners(control: Control, order: JobOrder) -> None:
