@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 
+from schedcore._ledger import schema
 from schedcore.domain.errors import Refused
+from schedcore.domain.job import JobOrder
 from schedcore.spec import Listener
 
 FILE = {
@@ -204,6 +207,48 @@ def test_a_source_is_read_with_one_query_whatever_its_size(world, control):
     assert control.apply(many, source="file")["unchanged"] == 300
 
     assert len(seen) < 10
+
+
+def test_what_still_says_what_is_declared_is_not_read_again(world, control, monkeypatch):
+    control.apply(FILE, source="file")
+    monkeypatch.setattr(JobOrder, "parse", lambda *a, **k: pytest.fail("it was read"))
+
+    assert control.apply(FILE, source="file")["unchanged"] == 3
+
+
+def test_a_declaration_is_read_again_where_its_reading_may_come_out_otherwise(world, control):
+    control.apply(FILE, source="file")
+    elsewhere = world.control(timezone="Asia/Tokyo")
+
+    moved = brief(elsewhere.apply(FILE, source="file"))
+
+    assert moved["edits"] == ["backup", "tick", "soon"]
+    assert control.show("backup")["zone"] == "Asia/Tokyo"
+
+
+def test_what_was_read_and_found_unchanged_is_not_read_a_third_time(world, control, monkeypatch):
+    control.apply(FILE, source="file")
+    other_words = {key: dict(reversed(list({**data, "owner": None}.items()))) for key, data in FILE.items()}
+    assert control.apply(other_words, source="file")["unchanged"] == 3
+    monkeypatch.setattr(JobOrder, "parse", lambda *a, **k: pytest.fail("it was read"))
+
+    assert control.apply(other_words, source="file")["unchanged"] == 3
+
+
+def test_very_many_new_jobs_come_with_definition_slot_and_first_event(world, control):
+    many = {f"job-{n}": {"kind": "noop", "cron": f"{n % 60} 9 * * *"} for n in range(1_100)}
+
+    assert len(control.apply(many, source="file")["creates"]) == 1_100
+
+    told = control.show("job-1099")
+    assert told["definition"] == 1
+    assert [event["action"] for event in control.history("job-1099")] == ["create"]
+    with world.ledger.read() as c:
+        due = c.execute(sa.select(sa.func.count()).select_from(schema.due)).scalar_one()
+        wanted = c.execute(
+            sa.select(schema.due.c.next_run_at).where(schema.due.c.next_run_at.is_(None))
+        ).all()
+    assert (due, wanted) == (1_100, [])
 
 
 @pytest.mark.parametrize("source", ["", "x" * 201, "a\nb"])

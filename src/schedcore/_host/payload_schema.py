@@ -19,11 +19,18 @@ if TYPE_CHECKING:
 __all__ = ["payload_schema"]
 
 
+_PLAIN: dict[int, tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
+"""Declared schemas, as plain JSON: there are as many as there are kinds."""
+
+
 def payload_schema(executor: Executor) -> Mapping[str, Any]:
     """The schema of what this executor takes. Raises ``TypeError`` where there is none."""
     payload = executor.payload
     if isinstance(payload, Mapping):
-        return dict(json.loads(json.dumps(dict(payload))))
+        kept = _PLAIN.get(id(payload))
+        if kept is None or kept[0] is not payload:
+            kept = _PLAIN[id(payload)] = (payload, dict(json.loads(json.dumps(dict(payload)))))
+        return kept[1]
     return _of_model(payload)
 
 

@@ -12,9 +12,23 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from schedcore._ledger import batches
 from schedcore._ledger.schema import events, jobs, marks, outbox
 
-__all__ = ["LEDGER", "Actor", "found", "guard", "history", "of_run", "post", "record", "record_many", "tail"]
+__all__ = [
+    "LEDGER",
+    "Actor",
+    "found",
+    "guard",
+    "history",
+    "line",
+    "of_run",
+    "post",
+    "record",
+    "record_first",
+    "record_many",
+    "tail",
+]
 
 LEDGER = 0
 
@@ -45,24 +59,40 @@ def record(
     token: str | None = None,
 ) -> int:
     """Append one event; answers its number. The caller holds the job's lock, so numbers have no gap."""
-    return record_many(
-        c,
-        [
-            {
-                "job_id": job_id,
-                "at": at,
-                "actor": actor.name,
-                "actor_kind": actor.kind,
-                "action": action,
-                "reason": reason,
-                "changes": changes,
-                "digest_before": digests[0],
-                "digest_after": digests[1],
-                "run_id": run_id,
-                "token": token or actor.token,
-            }
-        ],
-    )
+    row = line(job_id, at, actor, action, reason=reason, changes=changes, digests=digests, run_id=run_id)
+    return record_many(c, [row if token is None else row | {"token": token}])
+
+
+def line(
+    job_id: int,
+    at: int,
+    actor: Actor,
+    action: str,
+    *,
+    reason: str | None = None,
+    changes: str | None = None,
+    digests: tuple[str | None, str | None] = (None, None),
+    run_id: int | None = None,
+) -> dict[str, Any]:
+    """The row of one event, without its number."""
+    return {
+        "job_id": job_id,
+        "at": at,
+        "actor": actor.name,
+        "actor_kind": actor.kind,
+        "action": action,
+        "reason": reason,
+        "changes": changes,
+        "digest_before": digests[0],
+        "digest_after": digests[1],
+        "run_id": run_id,
+        "token": actor.token,
+    }
+
+
+def record_first(c: sa.Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """The first event of each of several new jobs."""
+    batches.insert(c, events, [row | {"number": 1} for row in rows])
 
 
 def record_many(c: sa.Connection, rows: Sequence[dict[str, Any]]) -> int:
@@ -124,13 +154,9 @@ def post(
     c: sa.Connection, at: int, topic: str, pairs: Sequence[tuple[int, int | None]], data: str | None = None
 ) -> None:
     """Put one row per (job id, run id) into the outbox, if any listener has a mark."""
-    there = sa.exists(sa.select(marks.c.listener))
-    for job_id, run_id in pairs:
-        values = sa.select(
-            sa.literal(at),
-            sa.literal(topic),
-            sa.literal(job_id),
-            sa.literal(run_id, sa.BigInteger),
-            sa.literal(data, sa.Text),
-        ).where(there)
-        c.execute(sa.insert(outbox).from_select(["at", "topic", "job_id", "run_id", "data"], values))
+    if pairs and c.execute(_HEARD).first() is not None:
+        told = [{"at": at, "topic": topic, "job_id": job, "run_id": run, "data": data} for job, run in pairs]
+        c.execute(sa.insert(outbox), told)
+
+
+_HEARD = sa.select(marks.c.listener).limit(1)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from schedcore._ledger import batches
 from schedcore._ledger.schema import definitions, due, jobs, lanes, runs
 from schedcore._ledger.upsert import upsert
 from schedcore.domain.errors import Conflict
 
 __all__ = [
+    "Declared",
     "by_ids",
     "by_source",
     "close_definition",
@@ -25,7 +27,7 @@ __all__ = [
     "definitions_since",
     "due_row",
     "find",
-    "insert",
+    "insert_many",
     "lane",
     "lane_needs",
     "last_slots",
@@ -34,12 +36,16 @@ __all__ = [
     "lock",
     "lock_free",
     "lock_many",
+    "new_due",
     "new_uid",
     "of_other_tz",
+    "of_source",
     "open_definition",
+    "open_definitions",
     "redefine",
     "set_due",
     "similar",
+    "stamp",
     "triggers",
     "update",
     "with_definitions",
@@ -65,12 +71,20 @@ def new_uid() -> str:
     return "j-" + secrets.token_hex(8)
 
 
-def insert(c: sa.Connection, values: Mapping[str, Any]) -> int:
-    """A new row of ``jobs``; answers its id. Raises :class:`Conflict` when a live job has the key."""
+def insert_many(c: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+    """New rows of ``jobs``; answers their ids in order. Raises :class:`Conflict` when a live job has a key."""
+    ids = batches.next_ids(c, jobs, len(rows))
     try:
-        return int(c.execute(sa.insert(jobs).values(**values).returning(jobs.c.id)).scalar_one())
+        batches.insert(c, jobs, [{"id": i, **row} for i, row in zip(ids, rows, strict=True)])
     except sa.exc.IntegrityError as error:
-        raise _taken(error, values) from error
+        raise _taken(error, rows[0] if len(rows) == 1 else {"key": _key_in(error)}) from error
+    return ids
+
+
+def _key_in(error: sa.exc.IntegrityError) -> str:
+    """The key that PostgreSQL names; SQLite names none, but its one writer has looked before it wrote."""
+    detail = getattr(getattr(error.orig, "diag", None), "message_detail", None) or ""
+    return detail.partition("=(")[2].partition(")")[0] or "one of several"
 
 
 def update(c: sa.Connection, job_id: int, **values: Any) -> None:
@@ -181,27 +195,60 @@ def by_source(c: sa.Connection, source: str) -> dict[str, Found]:
     return {r["external_id"]: dict(r) for r in rows}
 
 
-def with_definitions(c: sa.Connection, source: str, *, lock: bool = False) -> dict[str, Found]:
-    """As :func:`by_source`, each job with its definition in force under ``current``; one query for all.
+class Declared(NamedTuple):
+    """What an apply must know of a job of its source before it reads anything."""
+
+    external_id: str
+    id: int
+    key: str
+    state: str
+    declared: str | None
+
+
+def of_source(c: sa.Connection, source: str) -> dict[str, Declared]:
+    """All jobs of a source, retired ones too, by their external id: what is cheap to know of each."""
+    columns = (jobs.c.external_id, jobs.c.id, jobs.c.key, jobs.c.state, jobs.c.declared)
+    rows = c.execute(sa.select(*columns).where(jobs.c.source == source).order_by(jobs.c.id))
+    return {row[0]: Declared(*row) for row in rows}
+
+
+def with_definitions(c: sa.Connection, ids: Sequence[int], *, lock: bool = False) -> dict[str, Found]:
+    """These jobs of one source by external id, each with its definition in force under ``current``.
 
     ``lock`` locks every one of them, in the order of their ids.
     """
-    if lock and c.dialect.name != "sqlite":
-        mine = sa.select(jobs.c.id).where(jobs.c.source == source)
-        c.execute(
-            sa.select(due.c.job_id).where(due.c.job_id.in_(mine)).order_by(due.c.job_id).with_for_update()
-        )
-    texts = [column.label("d_" + column.name) for column in definitions.c]
-    joined = _JOINED.join(
-        definitions, sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition)
-    )
-    query = sa.select(*_WIDE, *texts).select_from(joined).where(jobs.c.source == source).order_by(jobs.c.id)
     found: dict[str, Found] = {}
-    for row in c.execute(query).mappings():
-        job = {name: value for name, value in row.items() if not name.startswith("d_")}
-        job["current"] = {name[2:]: value for name, value in row.items() if name.startswith("d_")}
-        found[job["external_id"]] = job
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        if lock:
+            lock_many(c, some)
+        for row in c.execute(_WHOLE.where(jobs.c.id.in_(some))):
+            job = dict(zip(_WIDE_NAMES, row, strict=False))
+            job["current"] = dict(zip(_TEXT_NAMES, row[len(_WIDE_NAMES) :], strict=True))
+            found[job["external_id"]] = job
     return found
+
+
+_AT_ONCE = 500
+_WIDE_NAMES = tuple(column.name for column in _WIDE)
+_TEXT_NAMES = tuple(column.name for column in definitions.c)
+_WHOLE = (
+    sa.select(*_WIDE, *(column.label("d_" + column.name) for column in definitions.c))
+    .select_from(
+        _JOINED.join(
+            definitions,
+            sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
+        )
+    )
+    .order_by(jobs.c.id)
+)
+
+
+def stamp(c: sa.Connection, stamps: Mapping[int, str]) -> None:
+    """Note the stamps of declarations that jobs, by id, are found to say already."""
+    query = sa.update(jobs).where(jobs.c.id == sa.bindparam("job")).values(declared=sa.bindparam("mark"))
+    if stamps:
+        c.execute(query, [{"job": job, "mark": mark} for job, mark in stamps.items()])
 
 
 def listed(
@@ -233,6 +280,11 @@ def listed(
         query = query.where(jobs.c.key.contains(text, autoescape=True))
     query = query.order_by(due.c.next_run_at.is_(None), due.c.next_run_at, jobs.c.key).limit(limit)
     return [dict(r) for r in c.execute(query).mappings()]
+
+
+def open_definitions(c: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The first definitions of new jobs."""
+    batches.insert(c, definitions, rows)
 
 
 def open_definition(c: sa.Connection, values: Mapping[str, Any]) -> None:
@@ -278,6 +330,11 @@ def set_due(c: sa.Connection, job_id: int, **values: Any) -> None:
         c.execute(query.on_conflict_do_update(index_elements=["job_id"], set_=values))
     else:
         c.execute(sa.update(due).where(due.c.job_id == job_id).values(**values))
+
+
+def new_due(c: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The rows of ``due`` of new jobs."""
+    batches.insert(c, due, rows)
 
 
 def lane(c: sa.Connection, needs: str) -> int:

@@ -76,6 +76,7 @@ jobs = sa.Table(
     sa.Column("breaker_at", _Us),
     sa.Column("source", _C),
     sa.Column("external_id", _C),
+    sa.Column("declared", _C),
     sa.Column("owner", sa.Text),
     sa.Column("scope", sa.Text),
     sa.Column("labels", sa.Text),

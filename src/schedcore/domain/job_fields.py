@@ -40,7 +40,10 @@ _DELIVER_TO = Names("a field of deliver_to", {"session": ("sessionId",)})
 
 def canonical(value: Any) -> str:
     """The one JSON text of a value: sorted names, no blanks, no escapes that are not needed."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def read_key(value: Any, field: str = "key") -> str:

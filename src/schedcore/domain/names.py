@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from schedcore.domain.errors import Refused, nearest
@@ -65,6 +66,7 @@ class Names:
         key = fold(word)
         return " ".join(key.replace("_", " ").split()) if self._blanks else key
 
+    @lru_cache(4096)  # noqa: B019  # the lists live as long as the process
     def find(self, word: str) -> str | None:
         """The own name meant by ``word``, or ``None``."""
         return self._own.get(self._key(word))

@@ -61,6 +61,8 @@ class Policies:
         ``field`` is the path of the table. Raises ``Refused`` for an unknown name (with the nearest one), two
         names of one field with different values, and every value outside its range. ``None`` is "not set".
         """
+        if isinstance(data, dict) and not data:
+            return _UNSET
         given = fields(gather_assertion(table(data, field), field), POLICY_FIELDS, field)
         read = {
             "assertion" if name == "assert" else name: READERS[name](value, path(field, name))
@@ -106,6 +108,7 @@ class Policies:
 
 
 _FIELDS = tuple(Policies.__dataclass_fields__)
+_UNSET = Policies()
 
 
 @dataclass(frozen=True, slots=True)

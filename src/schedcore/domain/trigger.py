@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -19,6 +20,7 @@ from schedcore.domain.every import FLOOR_S
 from schedcore.domain.slots import SlotRule
 from schedcore.domain.trigger_form import read_form
 from schedcore.domain.trigger_parts import TriggerKinds, read_parts
+from schedcore.domain.zones import tz_version
 
 __all__ = ["Trigger"]
 
@@ -67,6 +69,10 @@ class Trigger:
         Raises :class:`Refused` with the path below ``field``; nothing is read from the machine.
         (T-01 to T-05, P-03, P-33, T-11)
         """
+        if isinstance(data, Mapping) and "cron" in data and not kinds:
+            given = tuple(data.items())
+            if all(isinstance(value, str) for _, value in given):  # nothing of it depends on when it is read
+                return _cron(given, default_zone, floor_s, field, tz_version())
         form = read_form(data, kinds or {}, field)
         trigger = cls(**read_parts(form, field, now_us, default_zone, floor_s, kinds or {}))
         if isinstance(trigger.rule, At) and not past_ok:
@@ -178,3 +184,9 @@ class Trigger:
         if self.not_after is not None:
             until_us = min(until_us, self.not_after)
         return after_us, until_us
+
+
+@lru_cache(4096)
+def _cron(given: tuple[tuple[str, str], ...], zone: str, floor_s: int, field: str, tz: str) -> Trigger:
+    """A cron trigger of texts alone, read once for all jobs that say it in the same words."""
+    return Trigger(**read_parts(read_form(dict(given), {}, field), field, 0, zone, floor_s, {}))

@@ -13,6 +13,7 @@ from schedcore._host.control import reading
 from schedcore._host.control.applying import Plan, decide, plan_retires, taken, write
 from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
+from schedcore._host.control.stamps import stamps
 from schedcore._ledger import jobs
 from schedcore.domain.errors import Refused, SchedcoreError
 from schedcore.domain.job import JobOrder
@@ -42,35 +43,48 @@ def apply(
     if not isinstance(source, str) or not 1 <= len(source) <= _LONGEST or not source.isprintable():
         raise Refused("a source has a name", code="bad_source", field="source", value=source)
     with control.ledger.read() as c:
-        found = jobs.with_definitions(c, source)
-        good, bad = _read(control, c, declared, found)
+        now = now_of(control, c)
+        offer = reading.offer(control, c, now)
+        marks = stamps(control, offer, declared)
+        known = jobs.of_source(c, source)
+        rest = {i: data for i, data in declared.items() if not _still_said(known.get(i), marks.get(i))}
+        found = jobs.with_definitions(c, [known[i].id for i in rest if i in known])
+        good, bad = _read(control, rest, found, now, offer)
         plan = decide(c, good, found)
     _ask(control, plan)
-    writes = plan.changes or (prune and plan_retires(declared, found))
-    if writes and not dry_run:
+    gone = plan_retires(declared, known)
+    if not dry_run and (plan.changes or plan.same or (prune and gone)):
 
         def deed(c: Connection, actor: Actor, now: int) -> tuple[Plan, dict[str, dict[str, Any]]]:
-            fresh = jobs.with_definitions(c, source, lock=True)
-            again = decide(c, {i: o for i, o in good.items() if i not in plan.rejects}, fresh)
+            fresh = jobs.of_source(c, source)
+            mine = jobs.with_definitions(c, [fresh[i].id for i in rest if i in fresh], lock=True)
+            again = decide(c, {i: o for i, o in good.items() if i not in plan.rejects}, mine)
             again.retires = plan_retires(declared, fresh) if prune else []
-            write(control, c, source, again, good, fresh, actor, now, reason)
-            return again, fresh
+            write(control, c, source, again, good, mine, fresh, marks, actor, now, reason)
+            return again, mine
 
         done, found = ordered(control, deed)
         done.rejects |= plan.rejects
         plan = done
-    return _answer(plan, {**bad, **plan.rejects}, declared, found, prune=prune, dry_run=dry_run)
+        gone = plan.retires if prune else gone
+    plan.unchanged += len(declared) - len(rest)
+    told = [_named(i, known[i].key) for i in gone if i in known]
+    return _answer(plan, {**bad, **plan.rejects}, told, found, prune=prune, dry_run=dry_run)
+
+
+def _still_said(job: jobs.Declared | None, mark: str | None) -> bool:
+    """Does the job say what is declared, so that nothing of it need be read?"""
+    return job is not None and mark is not None and job.declared == mark and job.state != "retired"
 
 
 def _read(
     control: Control,
-    c: Connection,
     declared: Mapping[str, Mapping[str, Any]],
     found: Mapping[str, dict[str, Any]],
+    now: int,
+    known: reading.Offer,
 ) -> tuple[dict[str, JobOrder], dict[str, list[SchedcoreError]]]:
     """The declared jobs that are good, and what is wrong with the others."""
-    now = now_of(control, c)
-    known = reading.offer(control, c, now)
     good: dict[str, JobOrder] = {}
     bad: dict[str, list[SchedcoreError]] = {}
     for external_id, data in declared.items():
@@ -130,13 +144,12 @@ def _ask(control: Control, plan: Plan) -> None:
 def _answer(
     plan: Plan,
     bad: Mapping[str, list[SchedcoreError]],
-    declared: Mapping[str, Any],
+    gone: list[dict[str, Any]],
     found: Mapping[str, dict[str, Any]],
     *,
     prune: bool,
     dry_run: bool,
 ) -> dict[str, Any]:
-    gone = [_named(i, found[i]["key"]) for i in plan_retires(declared, found)]
     moved = {i: {"state": [found[i]["state"], to]} for i, to in plan.moves.items()}
     edited = {i: {**plan.edits.get(i, {}), **moved.get(i, {})} for i in {**plan.edits, **moved}}
     return {

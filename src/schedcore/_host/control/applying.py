@@ -33,6 +33,8 @@ class Plan:
     retires: list[str] = field(default_factory=list)
     rejects: dict[str, list[SchedcoreError]] = field(default_factory=dict)
     unchanged: int = 0
+    same: list[str] = field(default_factory=list)
+    """The unchanged that were read whole: their stamps are noted."""
 
     @property
     def changes(self) -> bool:
@@ -40,9 +42,9 @@ class Plan:
         return bool(self.creates or self.edits or self.moves or self.revives)
 
 
-def plan_retires(declared: Mapping[str, Any], found: Mapping[str, dict[str, Any]]) -> list[str]:
+def plan_retires(declared: Mapping[str, Any], known: Mapping[str, jobs.Declared]) -> list[str]:
     """What the ledger has of the source, and the source no longer declares."""
-    return [i for i, row in found.items() if i not in declared and row["state"] != "retired"]
+    return [i for i, row in known.items() if i not in declared and row.state != "retired"]
 
 
 def decide(c: Connection, good: Mapping[str, JobOrder], found: Mapping[str, dict[str, Any]]) -> Plan:
@@ -67,6 +69,7 @@ def decide(c: Connection, good: Mapping[str, JobOrder], found: Mapping[str, dict
                 plan.edits[external_id] = changed
             elif external_id not in plan.revives and external_id not in plan.moves:
                 plan.unchanged += 1
+                plan.same.append(external_id)
     return plan
 
 
@@ -91,25 +94,29 @@ def write(
     plan: Plan,
     good: Mapping[str, JobOrder],
     found: Mapping[str, dict[str, Any]],
+    known: Mapping[str, jobs.Declared],
+    marks: Mapping[str, str],
     actor: Actor,
     now: int,
     reason: str,
 ) -> None:
-    """Retires first, since they free keys."""
+    """Retires first, since they free keys. ``marks`` are the stamps of what is declared."""
     e = control.engine
     for external_id in plan.retires:
-        moves.retire(e.ledger, c, jobs.lock(c, found[external_id]["id"]), actor, reason, now)
+        moves.retire(e.ledger, c, jobs.lock(c, known[external_id].id), actor, reason, now)
     for external_id in plan.revives:
         orders.revive(e, c, jobs.lock(c, found[external_id]["id"]), good[external_id], actor, now)
     touched = dict.fromkeys([*plan.edits, *plan.moves, *plan.revives])
     for external_id in touched:
         job = jobs.lock(c, found[external_id]["id"])
-        orders.edit(e, c, job, good[external_id], actor, now, reason=reason)
+        orders.edit(e, c, job, good[external_id], actor, now, reason=reason, stamp=marks.get(external_id))
     for external_id, to in plan.moves.items():
         job = jobs.lock(c, found[external_id]["id"])
         if to == "paused":
             moves.pause(e.ledger, c, job["id"], actor, reason, now)
         else:
             moves.resume(e, c, job, actor, reason, now)
-    for external_id, order in plan.creates.items():
-        orders.create(e, c, order, actor, now, source=source, external_id=external_id, reason=reason)
+    new = [(order, i, marks.get(i)) for i, order in plan.creates.items()]
+    if new:
+        orders.create_many(e, c, new, actor, now, source=source, reason=reason)
+    jobs.stamp(c, {found[i]["id"]: marks[i] for i in plan.same if i in marks and i in found})

@@ -155,6 +155,7 @@ def upgrade() -> None:
         sa.Column("breaker_at", sa.BigInteger(), nullable=True),
         sa.Column("source", C, nullable=True),
         sa.Column("external_id", C, nullable=True),
+        sa.Column("declared", C, nullable=True),
         sa.Column("owner", sa.Text(), nullable=True),
         sa.Column("scope", sa.Text(), nullable=True),
         sa.Column("labels", sa.Text(), nullable=True),

@@ -1,0 +1,57 @@
+"""The stamp of a declaration: what was declared, and all that its reading depends on, as one digest.
+
+A job that still carries the stamp of its declaration says what the declaration says, so an apply need not read
+it again (``docs/decisions/0018``). Whoever changes the job otherwise takes the stamp away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from schedcore._version import __version__
+from schedcore.domain.zones import tz_version
+
+if TYPE_CHECKING:
+    from schedcore._host.control.door import Control
+    from schedcore._host.control.reading import Offer
+
+__all__ = ["stamps"]
+
+
+def stamps(control: Control, known: Offer, declared: Mapping[str, Any]) -> dict[str, str]:
+    """The stamp of each declared job; none for what JSON cannot say, which is read every time."""
+    world = sha256(_world(control, known))
+    found = {}
+    for external_id, data in declared.items():
+        one = world.copy()
+        try:
+            one.update(orjson.dumps(data, option=orjson.OPT_SORT_KEYS))
+        except TypeError:
+            continue
+        found[external_id] = one.hexdigest()[:32]
+    return found
+
+
+def _world(control: Control, known: Offer) -> bytes:
+    """Everything but the declaration that decides how it is read and whether it is taken."""
+    from schedcore._host.payload_schema import payload_schema
+
+    kinds = {kind: [str(payload_schema(executor)), executor.version] for kind, executor in known.here.items()}
+    for kind, row in known.announced.items():
+        kinds.setdefault(kind, [row["schema"], row["version"]])
+    return orjson.dumps(
+        {
+            "core": __version__,
+            "tz": tz_version(),
+            "zone": control.timezone,
+            "floor": control.every_floor,
+            "kinds": kinds,
+            "triggers": sorted(control.kinds()),
+            "checks": sorted(control.engine.toolbox.judges()),
+        },
+        option=orjson.OPT_SORT_KEYS,
+    )
