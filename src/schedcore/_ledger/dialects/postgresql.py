@@ -11,6 +11,7 @@ from sqlalchemy import event
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from schedcore._ledger.dialects import postgresql_hot as hot
+from schedcore._ledger.dialects.driver import execute
 from schedcore.domain.errors import LedgerError
 
 __all__ = [
@@ -55,7 +56,7 @@ def boot_id() -> str:
 
 def lease_now(c: sa.Connection) -> int:
     """Lease time in microseconds: ``clock_timestamp()`` of the server, which moves within a transaction."""
-    return int(c.exec_driver_sql("select " + _CLOCK).scalar_one())
+    return int(execute(c, "select " + _CLOCK).fetchone()[0])
 
 
 def server_up_since(c: sa.Connection) -> int:
@@ -66,7 +67,7 @@ def server_up_since(c: sa.Connection) -> int:
 
 def now(c: sa.Connection) -> int | None:
     """The server's clock: hosts with skewed clocks behave as one (G10)."""
-    return int(c.exec_driver_sql("select " + _CLOCK).scalar_one())
+    return int(execute(c, "select " + _CLOCK).fetchone()[0])
 
 
 def make_engine(url: sa.URL) -> sa.Engine:
@@ -124,7 +125,7 @@ def checkpoint(engine: sa.Engine) -> tuple[int, int]:
 
 def notify(c: sa.Connection) -> None:
     """Wake every host once this transaction commits."""
-    c.exec_driver_sql(f"notify {CHANNEL}")
+    execute(c, f"notify {CHANNEL}")
 
 
 def is_busy(error: sa.exc.DBAPIError) -> bool:
