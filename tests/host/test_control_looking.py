@@ -433,7 +433,7 @@ def test_a_whole_ledger_passes_its_check_and_a_broken_one_is_named(world, contro
     told = control.check()
 
     assert told["ok"] is False
-    assert "attempts of no run: 424242" in [p["what"] for p in told["problems"]]
+    assert "an attempt is of run 424242, which is not there" in [p["what"] for p in told["problems"]]
 
 
 def test_stats_count_rows_and_bytes(world, control, daily):
