@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from schedcore._audit.attempts import audit_attempts, first_since
-from schedcore._audit.clock_of_ledger import LedgerClock, read_clock
+from schedcore._audit.clock_of_ledger import NO_CLOCK, read_clock
 from schedcore._audit.history import audit_history
 from schedcore._audit.living import audit_holds, audit_hosts, say_what_is_absent
 from schedcore._audit.policies import Policies
@@ -24,6 +24,8 @@ Progress = Callable[[int, int], None]
 """``progress(done, of)``: rows read so far, and how many there are about."""
 
 _KEY = "select key from {s}jobs where id=?"
+_STAMPS = {"runs": "opened_at", "skipped": "decided_at", "events": "at"}
+"""Tables that grow with time, and when their rows were written."""
 _PASSES = 3
 """How often every run is read: with its slot, with its attempts, for its texts."""
 
@@ -45,8 +47,9 @@ def audit(
     """
     with open_snapshot(url) as snapshot:
         note = Notebook(_keys(snapshot))
-        clock = _Audit(snapshot, note, since, policies or {}, canaries, progress).all()
-        return Report(snapshot.shown, since, clock.now, note.results(), note.findings())
+        whole = _Audit(snapshot, note, since, policies or {}, canaries, progress)
+        whole.all()
+        return Report(snapshot.shown, since, whole.clock.now, note.results(), note.findings())
 
 
 def wholeness(url: str) -> Report:
@@ -75,37 +78,41 @@ class _Audit:
         self._policies = Policies(snapshot, policies)
         self._progress = progress
         self._done = self._of = 0
+        self._first = dict.fromkeys(_STAMPS, 0)
+        self.clock = NO_CLOCK
 
-    def all(self) -> LedgerClock:
+    def all(self) -> None:
         """Every rule, each part by itself: what one cannot read, another may."""
-        snapshot, note = self._snapshot, self._note
-        clock = read_clock(snapshot)
-        runs, rows, events = (
-            first_since(snapshot, table, stamp, self._since)
-            for table, stamp in (("runs", "opened_at"), ("skipped", "decided_at"), ("events", "at"))
-        )
-        self._of = _PASSES * max(int(snapshot.value("select coalesce(max(id),0) from {s}runs")) - runs, 1)
-        firsts = (
-            {} if self._since is None else {"runs": runs, "attempts": runs, "skipped": rows, "events": events}
-        )
-        policies, tick, whole = self._policies, self._tick, self._since is None
-        self.step(("I20",), lambda: audit_store(snapshot, note, thorough=whole))
+        snapshot, note, policies, tick = self._snapshot, self._note, self._policies, self._tick
+        first, since = self._first, self._since
+        self.step(("L1", "L2", "L4"), self._begin)
+        self.step(("I20",), lambda: audit_store(snapshot, note, thorough=since is None))
         self.step(
-            ("I1", "I2", "I3", "I4", "I5", "L1"),
-            lambda: audit_slots(snapshot, note, clock, self._since, tick),
+            ("I1", "I2", "I3", "I4", "I5", "L1"), lambda: audit_slots(snapshot, note, self.clock, since, tick)
         )
         self.step(
             ("I5", "I6", "I7", "I8", "I9", "I10", "I14", "I17", "L2"),
-            lambda: audit_attempts(snapshot, note, clock, policies, runs, tick),
+            lambda: audit_attempts(snapshot, note, self.clock, policies, first["runs"], tick),
         )
         self.step(("I11",), lambda: audit_unfinished(snapshot, note, policies))
         self.step(("I14",), lambda: audit_holds(snapshot, note))
-        self.step(("I16", "I17"), lambda: audit_history(snapshot, note, events))
-        self.step(("I18", "I19"), lambda: audit_texts(snapshot, note, firsts, self._canaries, tick))
-        self.step(("I20",), lambda: audit_references(snapshot, note, runs=runs, rows=rows, events=events))
-        self.step(("L4",), lambda: audit_hosts(note, clock))
+        self.step(("I16", "I17"), lambda: audit_history(snapshot, note, first["events"]))
+        self.step(("I18", "I19"), lambda: audit_texts(snapshot, note, self._from(), self._canaries, tick))
+        self.step(("I20",), lambda: audit_references(snapshot, note, first))
+        self.step(("L4",), lambda: audit_hosts(note, self.clock))
         say_what_is_absent(note)
-        return clock
+
+    def _begin(self) -> None:
+        """Where to begin, how much there is, and by which instant liveness is judged."""
+        for table, stamp in _STAMPS.items():
+            self._first[table] = first_since(self._snapshot, table, stamp, self._since)
+        runs = int(self._snapshot.value("select coalesce(max(id),0) from {s}runs")) - self._first["runs"]
+        self._of = max(_PASSES * runs, 1)
+        self.clock = read_clock(self._snapshot)
+
+    def _from(self) -> dict[str, int]:
+        """The lowest numbers that are looked at, by table; empty where all are."""
+        return {} if self._since is None else {**self._first, "attempts": self._first["runs"]}
 
     def step(self, rules: Sequence[str], deed: Callable[[], None]) -> None:
         """One part. A database that finds itself damaged is a finding, and ends only that part."""

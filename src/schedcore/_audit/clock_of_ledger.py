@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from schedcore._audit.snapshot import Snapshot
 
-__all__ = ["LedgerClock", "Seen", "read_clock"]
+__all__ = ["NO_CLOCK", "LedgerClock", "Seen", "read_clock"]
 
 _BEATS = 2
 _AGREEING = 3
@@ -82,6 +82,10 @@ class LedgerClock:
             due_at, self.host.started_at, self.held_until, stepped if self.stepped_at is not None else 0
         )
         return self.now - since > _BEATS * beat
+
+
+NO_CLOCK = LedgerClock(None, None, (), False, 0, None)
+"""Where it cannot be read."""
 
 
 def read_clock(snapshot: Snapshot) -> LedgerClock:

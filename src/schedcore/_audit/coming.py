@@ -66,7 +66,12 @@ def _following(walk: Walk, last: Window) -> tuple[int, int] | None:
 def _left(walk: Walk) -> None:
     """What is left of a trigger's count (P-33)."""
     job, last = walk.job, walk.windows[-1]
-    if last.stored.count is None or walk.since is not None or job.archived_through is not None:
+    if (
+        last.stored.count is None
+        or not last.owing
+        or walk.since is not None
+        or job.archived_through is not None
+    ):
         return
     rest = max(last.stored.count - walk.used.get(last.epoch, 0), 0)
     if job.slots_left != rest:

@@ -166,8 +166,14 @@ class Walk:
         on_time = window.after < one.first and one.last <= window.until
         if not on_time or not window.owing:
             ends = text(window.until) if window.until < NEVER else "now"
-            what = f"{one.said} carries definition {window.number}, which holds from {text(window.after)} to {ends}"
-            self._finds("I2", what, one.first)
+            holds = (
+                "whose count is used up"
+                if window.spent
+                else f"which holds from {text(window.after)} to {ends}"
+            )
+            whose = f"definition {window.number}, {holds}"
+            upto = f" up to {text(one.last)}" if one.last > one.first else ""
+            self._finds("I2", f"{one.said}{upto} carries {whose}", one.first)
         known = self._ahead is not None and self._ahead[0] == one.first
         if not known and not window.holds(one.first):
             self._differs(window, "I2", f"{one.said} is for no slot of definition {window.number}", one.first)

@@ -2,7 +2,7 @@
 
 A window runs from where the definition begins to where the next one begins. The instant at which a trigger is
 new is no slot of it; where a definition goes on with the trigger of the one before, the first instant counts.
-A job that is done or retired owes nothing.
+A job that is done or retired owes nothing, and begins anew when it becomes active again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Window:
     """The slots of one definition: those of ``grid`` in ``(after, until]``.
 
     ``soft`` windows were made with other zone data: what differs there is no finding. ``epoch`` is the number
-    of the definition that brought the trigger. Where ``grid`` is ``None``, ``stored.why`` says why.
+    of the definition that brought the trigger. ``spent`` says that the trigger's count ends the window. Where
+    ``grid`` is ``None``, ``stored.why`` says why.
     """
 
     number: int
@@ -49,6 +50,7 @@ class Window:
     stored: Stored
     owing: bool
     soft: bool
+    spent: bool = False
 
     @property
     def grid(self) -> Grid | None:
@@ -95,7 +97,8 @@ def windows_of(definitions: Sequence[Definition], through: int | None) -> list[W
     before: Definition | None = None
     began = ALWAYS
     for one in definitions:
-        goes_on = before is not None and before.state in _OWING and _same(before.trigger, one.trigger)
+        anew = before is None or (one.state == "active" and before.state not in _OWING)
+        goes_on = before is not None and not anew and _same(before.trigger, one.trigger)
         began = max(began, one.valid_from - 1) if goes_on else one.valid_from
         stored = read_trigger(one.trigger)
         until = NEVER if one.valid_to is None else one.valid_to - 1
@@ -127,7 +130,8 @@ def _cut_by_count(windows: Sequence[Window], through: int) -> None:
         rest = left.setdefault(window.epoch, count)
         last = min(window.until, through)
         there = grid.count(window.after, last) if window.after < last else 0
-        if there >= rest:
+        if there > rest:
+            window.spent = True
             window.until = _nth(grid, window.after, last, rest) if rest else window.after
         left[window.epoch] = max(rest - there, 0)
 

@@ -1,11 +1,13 @@
 """What refers to what: hot tables have no foreign keys, so these queries stand for them (``docs/decisions/0005``).
 
-Whatever refers to something new gets its query here. ``{runs}``, ``{rows}`` and ``{events}`` are the lowest
+Whatever refers to something new gets its query here. ``{runs}``, ``{skipped}`` and ``{events}`` are the lowest
 numbers to look at.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from schedcore._audit.report import Notebook
@@ -14,6 +16,7 @@ from schedcore._audit.snapshot import Snapshot
 __all__ = ["audit_references", "audit_store"]
 
 _SHOWN = 20
+_ALL = MappingProxyType({"runs": 0, "skipped": 0, "events": 0})
 
 
 class _Relation(NamedTuple):
@@ -62,17 +65,17 @@ _RELATIONS = (
     ),
     _Relation(
         "skipped row {n} is of no job",
-        _ROW + " left join {s}jobs j on j.id=k.job_id where k.id>={rows} and j.id is null",
+        _ROW + " left join {s}jobs j on j.id=k.job_id where k.id>={skipped} and j.id is null",
     ),
     _Relation(
         "skipped row {n} carries a definition that is not there",
         _ROW + " left join {s}definitions d on d.job_id=k.job_id and d.number=k.definition"
-        " where k.id>={rows} and d.number is null",
+        " where k.id>={skipped} and d.number is null",
     ),
     _Relation(
         "skipped row {n} points to a run that is not there",
         _ROW
-        + " left join {s}runs r on r.id=k.run_id where k.id>={rows} and k.run_id is not null and r.id is null",
+        + " left join {s}runs r on r.id=k.run_id where k.id>={skipped} and k.run_id is not null and r.id is null",
     ),
     _Relation(
         "job {n} has no row of due",
@@ -126,14 +129,12 @@ _RELATIONS = (
 )
 
 
-def audit_references(
-    snapshot: Snapshot, note: Notebook, *, runs: int = 0, rows: int = 0, events: int = 0
-) -> None:
-    """Look for rows that refer to nothing, from these numbers on, and ask the store for its own damage (I20)."""
+def audit_references(snapshot: Snapshot, note: Notebook, first: Mapping[str, int] = _ALL) -> None:
+    """Look for rows that refer to nothing (I20); ``first`` are the lowest numbers to look at, by table."""
     for relation in _RELATIONS:
         query = relation.query
-        for name, number in (("{runs}", runs), ("{rows}", rows), ("{events}", events)):
-            query = query.replace(name, str(number))
+        for table, number in first.items():
+            query = query.replace(f"{{{table}}}", str(number))
         note.checks("I20")
         for number, job_id, slot, run_id in snapshot.rows(f"{query} order by 1 limit {_SHOWN + 1}"):
             note.finds("I20", relation.wrong.format(n=number), job=job_id, slot=slot, run=run_id)
