@@ -113,6 +113,26 @@ def test_a_probe_keeps_the_count_of_its_trigger(stage: Stage, clock: ManualClock
     assert host.job(job)["slots_left"] == -1  # and resuming it raises ValueError
 
 
+@pytest.mark.untrue(
+    "I2", why="a definition made behind the clock begins at the one before, and opens older slots"
+)
+def test_a_resume_behind_the_clock_leaves_older_slots_to_the_definition_before(
+    host: StandingHost, clock: ManualClock
+) -> None:
+    job = host.add("m", cron="* * * * *")
+    clock.advance(minutes=5)
+    host.beat()
+    clock.advance(90)  # 08:06 is due
+    host.control.pause("m")
+    clock.step(minutes=-15)
+
+    host.control.resume("m")
+    clock.advance(hours=1)
+    host.beat()
+
+    assert host.job(job)["state"] == "active"
+
+
 @pytest.mark.untrue("I17", why="an edit that wakes a job which it has just found done does not say so")
 def test_an_edit_says_that_it_woke_a_job_that_was_done(host: StandingHost, clock: ManualClock) -> None:
     job = host.add("few", every="5m", count=2, catch_up="skip", late_limit=60)
