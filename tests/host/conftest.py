@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.auditing import judge
 
 from schedcore._engine.state import EngineSettings
 from schedcore._engine.toolbox import Toolbox
@@ -82,13 +83,14 @@ class World:
 
 
 @pytest.fixture
-def world(ledger_url: str, tmp_path: Path) -> Iterator[World]:
+def world(request: pytest.FixtureRequest, ledger_url: str, tmp_path: Path) -> Iterator[World]:
     clock = ManualClock("2026-06-01T08:00:00+00:00")
     ledger = open_ledger(ledger_url, clock)
     empty(ledger)
     made = World(ledger, clock, tmp_path)
     try:
         yield made
+        judge(request, ledger_url)
     finally:
         for host in made.hosts:
             host.crew.loop._drop_connection()

@@ -384,6 +384,7 @@ def replace_wall(clock, seconds):
     return Ahead()
 
 
+@pytest.mark.untrue("I2", why="it breaks its ledger")
 def test_doctor_names_a_job_that_is_active_and_will_never_fire(world, control, daily):
     control.add(daily())
     world.write("update {s}due set next_run_at=null")
@@ -421,6 +422,7 @@ def test_one_check_that_breaks_does_not_silence_the_others(world, control, daily
 # -- the ledger -----------------------------------------------------------------------------------
 
 
+@pytest.mark.untrue("I7", "I9", "I20", why="it breaks its ledger")
 def test_a_whole_ledger_passes_its_check_and_a_broken_one_is_named(world, control, daily):
     host = world.host()
     control.add(daily())
@@ -433,7 +435,7 @@ def test_a_whole_ledger_passes_its_check_and_a_broken_one_is_named(world, contro
     told = control.check()
 
     assert told["ok"] is False
-    assert "attempts of no run: 424242" in [p["what"] for p in told["problems"]]
+    assert "an attempt is of run 424242, which is not there" in [p["what"] for p in told["problems"]]
 
 
 def test_stats_count_rows_and_bytes(world, control, daily):

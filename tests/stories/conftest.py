@@ -11,6 +11,7 @@ import pytest
 from schedcore._ledger.ledger import Ledger
 from schedcore.spec import Executor
 from schedcore.testing import DyingLedger, ManualClock, StandingHost
+from tests.auditing import judge
 
 Stage = Callable[..., StandingHost]
 
@@ -42,3 +43,15 @@ def dying(ledger: Ledger, ledger_url: str, clock: ManualClock) -> Iterator[Dying
     opened = DyingLedger(ledger_url, clock)
     yield opened
     opened.close()
+
+
+@pytest.fixture(autouse=True)
+def audited(request: pytest.FixtureRequest) -> Iterator[None]:
+    """When a story is over, what its ledger says is true."""
+    if "ledger" not in request.fixturenames:
+        yield
+        return
+    url = request.getfixturevalue("ledger_url")
+    request.getfixturevalue("ledger")  # so that it is closed after the audit
+    yield
+    judge(request, url)

@@ -12,6 +12,7 @@ from schedcore.testing import Doorkeeper, DyingLedger, Ear, ManualClock, Standin
 from tests.stories.conftest import Stage
 
 
+@pytest.mark.untrue("I9", why="a run that waited at a gate keeps its reason and text after it ended ok")
 def test_a_veto_that_passes_is_asked_again_and_uses_no_attempt(stage: Stage, clock: ManualClock) -> None:
     keeper = Doorkeeper(Veto("the key is missing"), Veto("the key is missing"))
     host = stage(gates=[keeper.stands("key")])
@@ -38,6 +39,7 @@ def test_a_veto_that_passes_is_asked_again_and_uses_no_attempt(stage: Stage, clo
     assert (run["attempts"], len(keeper.asked)) == (1, 3)
 
 
+@pytest.mark.untrue("I9", why="a run that waited at a gate keeps its reason and text after it ended ok")
 def test_latency_is_counted_from_the_slot_although_a_gate_said_no(stage: Stage, clock: ManualClock) -> None:
     host = stage(gates=[Doorkeeper(Veto("not yet")).stands()])
     job = host.add("send", cron="0 9 * * *")

@@ -163,6 +163,7 @@ def test_an_edit_of_the_trigger_first_opens_what_is_due_and_then_counts_from_now
     assert text(host.job(job)["next_run_at"]) == "2026-06-02T08:00:00.000Z"
 
 
+@pytest.mark.untrue("I2", why="the definition that a resume opens begins at its slot, not behind it")
 def test_a_paused_job_counts_its_slots_in_one_row_and_runs_none_of_them(
     host: StandingHost, clock: ManualClock
 ) -> None:
@@ -182,6 +183,7 @@ def test_a_paused_job_counts_its_slots_in_one_row_and_runs_none_of_them(
     assert len(host.runs(job)) == 1
 
 
+@pytest.mark.untrue("I2", why="the definition that a resume opens begins at its slot, not behind it")
 def test_fault_R11_a_pause_of_three_days_stops_no_job(host: StandingHost, clock: ManualClock) -> None:
     job = host.add("minutely", cron="* * * * *")
     host.control.pause("minutely")

@@ -167,7 +167,10 @@ def test_report_R29_what_was_created_is_there_for_everybody_else(
     assert found == answer["id"]
 
 
-@pytest.mark.parametrize("hours", [1, -1, 24 * 365])
+LATER = pytest.mark.untrue("I4", why="slots are coalesced although the newest one was skipped")
+
+
+@pytest.mark.parametrize("hours", [1, -1, pytest.param(24 * 365, marks=LATER)])
 def test_report_R31_a_step_of_the_wall_clock_changes_no_lease(
     stage: Stage, clock: ManualClock, hours: int
 ) -> None:
@@ -237,6 +240,7 @@ def test_report_R62_pausing_says_what_becomes_of_the_run_in_flight(
     assert host.job(job)["state"] == "paused"
 
 
+@pytest.mark.untrue("I2", why="the definition that a resume opens begins at its slot, not behind it")
 def test_report_R70_every_change_of_state_has_an_actor_and_a_reason(stage: Stage, clock: ManualClock) -> None:
     host = stage(Player(then=failed("exit_code", exit_code=1)).plays())
     host.add("shaky", cron="* * * * *", breaker=2, attempts=1)

@@ -50,6 +50,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "db upgrade": "Bring the ledger to this version's schema.",
         "db check": "Check whether the ledger is whole.",
         "db stats": "Count what is in the ledger.",
+        "fsck": "Check that what the ledger says is true.",
         "events tail": "Print the newest events, and follow them.",
     },
     "Plugins": {

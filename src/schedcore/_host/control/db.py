@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from schedcore._audit import wholeness
+from schedcore._host.auditing import fsck as audited
+from schedcore._host.control.instants import ago_or_instant
+from schedcore._host.control.ordering import now_of
 from schedcore._host.control.views import event
 from schedcore._ledger import checking, events, figures, migrate
 from schedcore.domain.errors import Refused
@@ -12,9 +16,10 @@ from schedcore.domain.errors import Refused
 if TYPE_CHECKING:
     from schedcore._host.control.door import Control
 
-__all__ = ["check", "events_of", "follow", "stats", "upgrade"]
+__all__ = ["check", "events_of", "follow", "fsck", "stats", "upgrade"]
 
 _MOST = 10_000
+_STORE = "the store: "
 
 
 def upgrade(control: Control, *, dry_run: bool) -> dict[str, Any]:
@@ -32,12 +37,22 @@ def check(control: Control) -> dict[str, Any]:
     ledger = control.ledger
     migrate.require(ledger)
     with ledger.read() as c:
-        found = [("store", what) for what in checking.store(c, ledger.is_sqlite)]
-        found += [("schema", what) for what in checking.schema(c)]
-        if not found:
-            found += checking.relations(c)
-    problems = [{"check": name, "what": what} for name, what in found]
+        problems = [{"check": "schema", "what": what} for what in checking.schema(c)]
+    if not problems:
+        told = [one.what for one in wholeness(_url(control)).findings]
+        problems = [{"check": "store" if _STORE in what else "relations", "what": what} for what in told]
     return {"v": 1, "ledger": str(ledger), "ok": not problems, "problems": problems}
+
+
+def fsck(control: Control, since: str | None) -> dict[str, Any]:
+    """See :meth:`Control.fsck`."""
+    with control.ledger.read() as c:
+        start = ago_or_instant(since, now_of(control, c), "since")
+    return audited(_url(control), control.engine.settings.policies, since=start)
+
+
+def _url(control: Control) -> str:
+    return control.ledger.url.render_as_string(hide_password=False)
 
 
 def stats(control: Control) -> dict[str, Any]:

@@ -419,6 +419,14 @@ class Control:
 
         return db.check(self)
 
+    def fsck(self, since: str | None = None) -> Answer:
+        """Is what the ledger says true? ``{"v": 1, ledger, ok, since, clock, found, findings: [{rule, job, slot,
+        run, what, remedy}], rules: [{rule, says, checked, of, findings, not_checked: [{why, count}]}]}``.
+        ``since`` is an instant or so long ago."""
+        from schedcore._host.control import db
+
+        return db.fsck(self, since)
+
     def stats(self) -> Answer:
         """Rows of each table, sizes, WAL: ``{"v": 1, tables: {name: rows}, bytes, wal_bytes, wal_frames}``."""
         from schedcore._host.control import db
