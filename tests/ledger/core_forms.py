@@ -117,6 +117,7 @@ def advance(c: sa.Connection, rows: Sequence[Row]) -> None:
 def take(c: sa.Connection, ids: Sequence[int], host_id: int, lease_end: int) -> int:
     query = sa.update(runs).where(runs.c.id.in_(ids), runs.c.state == 0)
     values = {"state": 1, "host_id": host_id, "lease_end": lease_end, "next_attempt_at": None}
+    values |= {"reason": None, "text": None}
     return c.execute(query.values(**values, attempts=runs.c.attempts + 1, fence=runs.c.fence + 1)).rowcount
 
 
@@ -159,10 +160,13 @@ def settle_full(c: sa.Connection, rows: Sequence[Row]) -> int:
     names = (
         "state", "started_at", "finished_at", "outcome", "reason", "text", "exit_code", "next_attempt_at", "gave_up",
         "stdout_tail", "stderr_tail", "output_ref", "assert_exit", "assert_ms", "assert_output", "usage", "detail",
+        "alone",
     )  # fmt: skip
     done = 0
     for row in rows:
         values = dict(zip(names, row[2:], strict=True))
+        if not values["alone"]:
+            del values["alone"]
         if values["next_attempt_at"] is not None:
             start = c.execute(sa.select(runs.c.start_at).where(runs.c.id == row[0])).scalar()
             latency = c.execute(sa.select(runs.c.latency_ms).where(runs.c.id == row[0])).scalar()

@@ -162,6 +162,7 @@ def test_claims_and_ends_are_written_alike_and_a_lost_fence_is_counted(
             "o",
             "{}",
             "[]",
+            1,
         )
         final = (
             6,
@@ -181,6 +182,7 @@ def test_claims_and_ends_are_written_alike_and_a_lost_fence_is_counted(
             None,
             None,
             None,
+            0,
         )
         full = form.settle_full(c, [(b, fb, *again), (d, fd, *final), (a, fa, *final)])
         form.close_attempts(

@@ -84,6 +84,7 @@ def turn(e: Engine, c: Connection, finishes: Sequence[Finish], *, claims: bool) 
 
 def _take_over(e: Engine, done: Turn) -> None:
     for item in done.claimed:
+        item.claimed_at = done.now
         e.running[item.run_id] = item
     e.counters.claimed += len(done.claimed)
 

@@ -82,8 +82,8 @@ def stop_overdue(e: Engine) -> None:
 def _give_up(e: Engine, item: Claimed) -> Finish:
     """Work that does not end when it is told to is settled without it; its thread counts no longer."""
     told = stopped(item.stop.reason or "stopped_itself")
-    now = e.instant()
-    began = now if item.began is None else now - (e.clocks.boot() - item.began)
+    now = max(e.instant(), item.claimed_at)  # the wall clock may have been set back meanwhile
+    began = now if item.began is None else max(now - (e.clocks.boot() - item.began), item.claimed_at)
     text = "the work did not stop when it was told to and is still running in this process"
     finish = Finish(item, Outcome(told.kind, told.reason, text), began, now)
     replacement = Claimed(item.job, item.run_id, item.slot, item.attempt, item.fence, item.start_at)

@@ -159,7 +159,7 @@ def resume(e: Engine, c: Connection, job: dict[str, Any], actor: Actor, reason: 
     move(
         e.ledger,
         c,
-        job,
+        job | due,
         "active",
         actor,
         reason,
@@ -233,15 +233,17 @@ def _line(job: dict[str, Any], number: int, skip: Skip, now: int) -> dict[str, A
     }
 
 
-def retire(
-    ledger: Ledger, c: Connection, job: dict[str, Any], actor: Actor, reason: str | None, now: int
-) -> None:
-    """Retire a job: no further slot, its history stays, its key is free (P-26)."""
+def retire(e: Engine, c: Connection, job: dict[str, Any], actor: Actor, reason: str | None, now: int) -> None:
+    """Retire a job: no further slot, its history stays, its key is free (P-26).
+
+    What was due and not opened yet is counted, like what goes by in a pause: it was owed, and does not run.
+    """
     if job["state"] == "retired":
         raise Conflict(
             f"job {job['key']!r} is retired already", code="wrong_state", field="job", value=job["key"]
         )
-    move(ledger, c, job, "retired", actor, reason, now, action="retire", due={"next_run_at": None})
+    _, due = pass_by(e, c, job, now)
+    move(e.ledger, c, job | due, "retired", actor, reason, now, action="retire", due=due | {"next_run_at": None})
 
 
 def open_breaker(

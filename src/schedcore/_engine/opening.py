@@ -106,13 +106,17 @@ def _decide(
     if not planned.open and not planned.skips:
         out.advanced.append((job_id, planned.next_due, last_slot, left, 0))
         return
+    before = len(out.skipped)
+    made = _slots(e, out, job, row, planned, lane, now, offered=offered, direct=direct)
+    newest = out.skipped[-1] if planned.open and len(out.skipped) > before else None
     for skip in planned.skips:
         line = _skipped(e, job_id, number, skip, now)
-        if skip.reason == "coalesced" and planned.open:
-            out.coalesced.setdefault((job_id, planned.open[-1]), []).append(line)
-        else:
+        if skip.reason != "coalesced" or not planned.open:
             out.skipped.append(line)
-    made = _slots(e, out, job, row, planned, lane, now, offered=offered, direct=direct)
+        elif newest is not None and newest["last_slot"] == planned.open[-1]:
+            out.skipped.append(line | {"reason": newest["reason"]})  # no run stands for them (I4)
+        else:
+            out.coalesced.setdefault((job_id, planned.open[-1]), []).append(line)
     if job.state == "paused" and not made and job.trigger is not None:
         planned = replace(
             planned, next_due=job.trigger.next(now)

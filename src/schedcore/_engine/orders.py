@@ -17,7 +17,9 @@ from schedcore._engine.state import Engine
 from schedcore._engine.toolbox import needs_text
 from schedcore._ledger import events, jobs
 from schedcore._ledger.events import Actor
-from schedcore.domain.errors import Conflict
+from schedcore.domain.at import At
+from schedcore.domain.clock import text
+from schedcore.domain.errors import Conflict, Refused
 from schedcore.domain.job import JobOrder
 from schedcore.domain.run import FINAL, RunState
 from schedcore.domain.trigger import Trigger
@@ -205,12 +207,14 @@ def edit(
         return {}
     new = {name: pair[1] for name, pair in changed.items()}
     values: dict[str, Any] = {**plain, "declared": stamp, "updated_at": now}
+    before = job["state"]
     if changed:
-        values |= _redefine(e, c, job, order, new, actor, now)
+        more, before = _redefine(e, c, job, order, new, actor, now)
+        values |= more
     jobs.update(c, job["id"], **values)
     told = {**changed, **{k: [job[k], v] for k, v in plain.items()}}
-    if values.get("state", job["state"]) != job["state"]:
-        told["state"] = [job["state"], values["state"]]
+    if values.get("state", before) != before:
+        told["state"] = [before, values["state"]]
     events.record(
         c,
         job["id"],
@@ -284,11 +288,12 @@ def _redefine(
     new: dict[str, str],
     actor: Actor,
     now: int,
-) -> dict[str, Any]:
-    """Close the job's definition and open the next; answers the columns of ``jobs`` that change with it.
+) -> tuple[dict[str, Any], str]:
+    """Close the job's definition and open the next; answers the columns of ``jobs`` that change with it, and
+    the state in which that found the job.
 
     What was owed until now is decided first, by the definition that owed it: opened where the job is active,
-    counted where it is paused and the trigger changes (G15).
+    counted where it is paused and the trigger changes (G15). That may leave it done, or paused by a fault.
     """
     state, reason = job["state"], job["state_reason"]
     wakes = moves.invalid(reason)  # it can be read again
@@ -296,7 +301,7 @@ def _redefine(
     if state == "active":
         open_job(e, c, job["id"], job["lane"], now)
         job = jobs.lock(c, job["id"])
-        state = job["state"]  # a trigger that raised may have paused it
+        state, reason = job["state"], job["state_reason"]
     elif "trigger" in new or wakes:
         _, due = moves.pass_by(e, c, job, now)
         job = {**job, **due}
@@ -304,6 +309,7 @@ def _redefine(
     if "trigger" in new:
         due = _from_now(job, order.trigger, now)
         since = due["anchor"]
+        _refuse_before(c, job, order.trigger)
     if wakes or (state == "done" and due.get("next_run_at") is not None):
         state, reason = "active", None
     if state != "active":
@@ -317,7 +323,21 @@ def _redefine(
     if state != job["state"]:
         values |= {"state": state, "state_reason": reason, "state_at": now, "state_actor": actor.name}
         values |= {"state_before": job["state"]}
-    return values
+    return values, job["state"]
+
+
+def _refuse_before(c: Connection, job: dict[str, Any], trigger: Trigger) -> None:
+    """A one-shot of the minute before may be ordered, but not for a time when the job was another (G15)."""
+    held = jobs.definition(c, job["id"], job["definition"])["valid_from"]
+    at = trigger.rule.us if isinstance(trigger.rule, At) else None
+    if at is not None and at < held:
+        raise Refused(
+            f"the job was changed at {text(held)}, after this instant",
+            code="past",
+            field="trigger.at",
+            value=trigger.text,
+            hint=f"give a later one, or start it with `schedcore run {job['key']}`",
+        )
 
 
 def _from_now(job: dict[str, Any], trigger: Trigger, now: int) -> dict[str, Any]:

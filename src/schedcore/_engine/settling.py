@@ -157,6 +157,7 @@ def _row(finish: Finish, decided: Settled) -> tuple[Any, ...]:
         finish.assert_output,
         orjson.dumps(dict(outcome.usage)).decode() if outcome.usage else None,
         orjson.dumps(dict(outcome.detail)).decode() if outcome.detail else None,
+        1 if again and item.job.policies.overlap != "parallel" else 0,
     )
 
 

@@ -65,7 +65,7 @@ class Claimed:
     """One attempt in this host's hands: claimed, perhaps begun, not settled."""
 
     __slots__ = (
-        "attempt", "began", "delivery_key", "ended", "fence", "job", "late", "origin", "parent", "probe", "run_id",
+        "attempt", "began", "claimed_at", "delivery_key", "ended", "fence", "job", "late", "origin", "parent", "probe", "run_id",
         "slot", "start_at", "stop", "stopped_at", "thread", "trigger",
     )  # fmt: skip
 
@@ -85,6 +85,7 @@ class Claimed:
         self.parent: int | None = None
         self.probe = 0
         self.began: int | None = None
+        self.claimed_at = 0
         self.ended = False
         self.thread = 0
         self.stop = StopOrder()

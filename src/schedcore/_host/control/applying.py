@@ -103,7 +103,7 @@ def write(
     """Retires first, since they free keys. ``marks`` are the stamps of what is declared."""
     e = control.engine
     for external_id in plan.retires:
-        moves.retire(e.ledger, c, jobs.lock(c, known[external_id].id), actor, reason, now)
+        moves.retire(e, c, jobs.lock(c, known[external_id].id), actor, reason, now)
     for external_id in plan.revives:
         orders.revive(e, c, jobs.lock(c, found[external_id]["id"]), good[external_id], actor, now)
     touched = dict.fromkeys([*plan.edits, *plan.moves, *plan.revives])

@@ -109,7 +109,7 @@ def remove(control: Control, text: str, *, reason: str | None, dry_run: bool) ->
 
     def deed(c: Connection, actor: Actor, now: int) -> tuple[int, int]:
         job = find.locked_job(c, text)
-        moves.retire(control.ledger, c, job, actor, reason, now)
+        moves.retire(control.engine, c, job, actor, reason, now)
         return job["id"], len(_live(c, job["id"]))
 
     if dry_run:

@@ -129,7 +129,7 @@ def advance(c: Connection, rows: Sequence[Row]) -> None:
 
 _TAKE = (
     "update schedcore.runs set state=1,host_id=%s,lease_end=%s,attempts=attempts+1,fence=fence+1,"
-    "next_attempt_at=null where state=0 and id=any(%s)"
+    "next_attempt_at=null,reason=null,text=null where state=0 and id=any(%s)"
 )
 
 
@@ -139,21 +139,21 @@ def take(c: Connection, ids: Sequence[int], host_id: int, lease_end: int) -> int
 
 _FULL = (
     ("a", _BIGINT), ("b", _INT), ("c", _INT), ("d", _BIGINT), ("e", _BIGINT), ("f", _TEXT), ("g", _TEXT), ("h", _TEXT), ("i", _INT), ("j", _BIGINT), ("k", _INT), ("l", _TEXT), ("m", _TEXT),
-    ("n", _TEXT), ("o", _INT), ("p", _BIGINT), ("q", _TEXT), ("r", _TEXT), ("s", _TEXT),
+    ("n", _TEXT), ("o", _INT), ("p", _BIGINT), ("q", _TEXT), ("r", _TEXT), ("s", _TEXT), ("t", _INT),
 )  # fmt: skip
 _SETTLE_FULL = (
     "update schedcore.runs set state=v.c,lease_end=null,started_at=v.d,finished_at=v.e,"
     "duration_ms=(v.e-v.d)/1000,latency_ms=coalesce(latency_ms,(v.d-start_at)/1000),outcome=v.f,reason=v.g,"
     "text=v.h,exit_code=v.i,next_attempt_at=v.j,start_at=coalesce(v.j,start_at),gave_up=v.k,stdout_tail=v.l,"
     "stderr_tail=v.m,output_ref=coalesce(v.n,output_ref),assert_exit=v.o,assert_ms=v.p,assert_output=v.q,"
-    "usage=v.r,detail=v.s from "
+    "usage=v.r,detail=v.s,alone=greatest(alone,v.t) from "
     + _records(*_FULL)
     + " where runs.id=v.a and case when runs.fence=v.b and runs.state=1 then true else false end"
 )
 
 
 def settle_full(c: Connection, rows: Sequence[Row]) -> int:
-    return int(execute(c, _SETTLE_FULL, (_json(rows, _letters(19)),)).rowcount)
+    return int(execute(c, _SETTLE_FULL, (_json(rows, _letters(20)),)).rowcount)
 
 
 _CLOSE_ATTEMPTS = (

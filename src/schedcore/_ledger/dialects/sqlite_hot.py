@@ -155,7 +155,7 @@ def advance(c: Connection, rows: Sequence[Row]) -> None:
 def _take(n: int) -> str:
     return (
         "update runs set state=1,host_id=?,lease_end=?,attempts=attempts+1,fence=fence+1,"
-        "next_attempt_at=null where state=0 and id in (" + ",".join("?" * n) + ")"
+        "next_attempt_at=null,reason=null,text=null where state=0 and id in (" + ",".join("?" * n) + ")"
     )
 
 
@@ -172,8 +172,8 @@ def _settle_full(n: int) -> str:
         "outcome=v.column6,reason=v.column7,text=v.column8,exit_code=v.column9,next_attempt_at=v.column10,"
         "start_at=coalesce(v.column10,start_at),gave_up=v.column11,stdout_tail=v.column12,stderr_tail=v.column13,"
         "output_ref=coalesce(v.column14,output_ref),assert_exit=v.column15,assert_ms=v.column16,"
-        "assert_output=v.column17,usage=v.column18,detail=v.column19 from (values "
-        + _values(n, 19)
+        "assert_output=v.column17,usage=v.column18,detail=v.column19,alone=max(alone,v.column20) from (values "
+        + _values(n, 20)
         + ") v where runs.id=v.column1 and runs.fence=v.column2 and runs.state=1"
     )
 
@@ -183,7 +183,7 @@ def settle_full(c: Connection, rows: Sequence[Row]) -> int:
 
     ``next_attempt_at`` makes the run due again. Answers how many held their fence, as :func:`end_well`.
     """
-    return int(execute(c, _settle_full(_size(len(rows))), _flat(rows, 19)).rowcount)
+    return int(execute(c, _settle_full(_size(len(rows))), _flat(rows, 20)).rowcount)
 
 
 @lru_cache
