@@ -87,21 +87,37 @@ class Walk:
 
     def over(self, decisions: Iterable[Decision]) -> None:
         """Walk them all, and then up to ``last_slot``."""
-        begun = False
+        begun, plain = False, 0
         for one in decisions:
             if not begun:
                 self._begin(one.first)
                 begun = True
             if one.kind == "backfill":
                 self._backfill(one)
+            elif self._is_next(one):
+                plain += 1
+                self._covered, self._holder = one.last, one
+                self._ahead = self._owed.next(one.last)
             else:
                 self._decide(one)
             if self.awaited:
                 self._meets(one)
         if not begun:
             self._begin(None)
+        for rule in ("I1", "I2", "I5"):
+            self.note.checks(rule, plain)
         if self._ahead is not None and self.job.last_slot is not None:
             self._missing(self.job.last_slot)
+
+    def _is_next(self, one: Decision) -> bool:
+        """The usual decision: a run for the very slot that is owed next. Nothing is wrong with it."""
+        if one.kind != "run" or self._ahead is None:
+            return False
+        slot, window = self._ahead
+        if slot != one.first or window.number != one.definition or one.at < slot:
+            return False
+        self.used[window.epoch] = self.used.get(window.epoch, 0) + 1
+        return True
 
     def _begin(self, first: int | None) -> None:
         start = self.since if self.since is not None else ALWAYS

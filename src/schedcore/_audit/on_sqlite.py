@@ -49,7 +49,6 @@ class SqliteSnapshot:
             self._c = sqlite3.connect(
                 f"file:{quote(str(path))}?mode=ro", uri=True, timeout=_BUSY_S, isolation_level=None
             )
-            self._c.text_factory = _text
             self._c.execute("pragma query_only=1")
             self._c.execute("begin")
         except sqlite3.Error as error:
@@ -97,8 +96,3 @@ class SqliteSnapshot:
         if getattr(error, "sqlite_errorname", "").startswith(_AWAY):
             return LedgerError(f"{self.shown} cannot be read: {error}")
         return Unreadable(str(error))
-
-
-def _text(data: bytes) -> str:
-    """Whatever a column holds, the audit goes on."""
-    return data.decode("utf-8", "replace")
