@@ -206,7 +206,7 @@ class Walk:
             self._differs(window, "I3", what, one.first)
 
     def _backfill(self, one: Decision) -> None:
-        """It names a slot of the past and decides nothing; what was decided stands (``docs/decisions/0031``)."""
+        """It names a slot of the past and decides nothing; what was decided stands."""
         self.note.checks("I5")
         if one.at < one.first:
             self._finds("I5", f"{one.said} was opened at {text(one.at)}, before its slot", one.first)
