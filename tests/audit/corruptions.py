@@ -117,6 +117,12 @@ CORRUPTIONS = (
         f"update {{s}}due set next_run_at=last_slot+{30 * _MINUTE} where job_id={{job_few}}",
     ),
     _case(
+        "a skipped row ends at no slot",
+        "I2",
+        "quarter",
+        "update {s}skipped set last_slot=last_slot+1000 where id={row}",
+    ),
+    _case(
         "a backfill is for no slot",
         "I2",
         "quarter",
