@@ -117,6 +117,12 @@ CORRUPTIONS = (
         f"update {{s}}due set next_run_at=last_slot+{30 * _MINUTE} where job_id={{job_few}}",
     ),
     _case(
+        "a skipped row ends at no slot",
+        "I2",
+        "quarter",
+        "update {s}skipped set last_slot=last_slot+1000 where id={row}",
+    ),
+    _case(
         "a backfill is for no slot",
         "I2",
         "quarter",
@@ -173,6 +179,13 @@ CORRUPTIONS = (
         "quarter",
         "update {s}skipped set decided_at=decided_at+1 where id={row}",
     ),
+    _case(
+        "a coalesced row points to a backfill",
+        "I4",
+        "quarter",
+        "update {s}skipped set run_id=(select max(id) from {s}runs where job_id={job_quarter} and trigger=2)"
+        " where id={row}",
+    ),
     # -- I5: never early
     _case(
         "a run was opened before its slot",
@@ -188,7 +201,7 @@ CORRUPTIONS = (
     ),
     _case(
         "a backfill was opened before its slot",
-        "I5",
+        "I5 I1",
         "quarter",
         "update {s}runs set opened_at=scheduled_for-1 where job_id={job_quarter} and trigger=2",
     ),

@@ -53,6 +53,14 @@ def test_a_file_with_a_damaged_page_is_a_finding_and_the_rest_is_read_all_the_sa
     assert any("the store" in one.what for one in broken["I20"])
 
 
+def test_a_text_that_is_no_text_is_a_finding(sqlite_told: Told) -> None:
+    sqlite_told.sql("update {s}runs set reason=cast(x'ff' as text) where id={run}")
+
+    assert {one.what.partition(" UTF-8")[0] for one in sqlite_told.broken()["I20"]} == {
+        "the store: Could not decode to"
+    }
+
+
 def test_a_table_that_cannot_be_read_ends_its_own_part_only(sqlite_told: Told) -> None:
     path = sqlite_told.url.removeprefix("sqlite:///")
     (page,) = sqlite_told.rows("select rootpage from sqlite_master where name='holds'")

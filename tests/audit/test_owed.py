@@ -50,10 +50,6 @@ def row(first: float, last: float, slots: int, number: int = 1, reason: str = "l
     return Decision("row", 900, at(first), at(last), slots, number, at(last), reason)
 
 
-def backfill(minutes: float, number: int = 1) -> Decision:
-    return replace(run(minutes, number), kind="backfill", at=at(600))
-
-
 def judged(
     one: Job,
     definitions: Sequence[Definition],
@@ -126,19 +122,36 @@ def test_a_job_that_is_done_or_retired_owes_nothing() -> None:
     assert found(judged(job(50, 60), gone, [run(10), run(50, 3)])) == []
 
 
+def backfill(minutes: float, number: int = 1, opened: float = 600) -> Decision:
+    return replace(run(minutes, number), kind="backfill", at=at(opened))
+
+
 def test_a_backfill_beside_a_skipped_row_decides_nothing() -> None:
     note = judged(job(40, 50), ONE, [row(10, 30, 3), backfill(20), run(40)])
 
     assert found(note) == []
 
 
-def test_a_backfill_of_a_slot_without_another_answer_is_the_answer() -> None:
-    assert found(judged(job(30, 40), ONE, [run(10), backfill(20), run(30)])) == []
-    assert found(judged(job(30, 40), ONE, [backfill(20), run(30)])) == [("I2", "10")]
+def test_a_backfill_is_no_answer_for_a_slot_that_has_none() -> None:
+    assert found(judged(job(30, 40), ONE, [run(10), backfill(20), run(30)])) == [("I2", "20")]
 
 
-def test_a_backfill_of_what_is_still_to_be_decided_is_beside_it_later() -> None:
-    assert found(judged(job(10, 20), ONE, [run(10), backfill(20), backfill(30)])) == []
+def test_a_backfill_is_of_a_slot_of_its_own_definition_whoever_owed_it() -> None:
+    both = [definition(1, 0, 25), definition(2, 25, None, text="*/5 * * * *")]
+    decided = [row(10, 20, 2), run(30, 2)]
+
+    assert found(judged(job(30, 35), both, [*decided[:1], backfill(15, 2), *decided[1:]])) == []
+    assert found(judged(job(30, 35), both, [*decided[:1], backfill(17, 2), *decided[1:]])) == [("I2", "17")]
+    assert found(judged(job(30, 35), both, [backfill(-60, 2), *decided])) == []
+
+
+def test_a_backfill_of_what_is_still_to_be_decided_is_found() -> None:
+    assert found(judged(job(10, 20), ONE, [run(10), backfill(20)])) == [("I2", "20")]
+    assert found(judged(job(None, 10), ONE, [backfill(10)])) == [("I2", "10")]
+
+
+def test_a_backfill_from_before_the_decision_about_its_slot_is_found() -> None:
+    assert found(judged(job(30, 40), ONE, [row(10, 30, 3), backfill(20, opened=25)])) == [("I1", "20")]
 
 
 def test_a_count_ends_the_slots_and_what_is_left_follows() -> None:

@@ -8,12 +8,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 from tests.audit.conftest import Told
 
 from schedcore._audit import audit
+from schedcore._audit.on_postgresql import PostgresSnapshot
 from schedcore._audit.snapshot import Snapshot, open_snapshot
 from schedcore.domain.errors import LedgerError, LedgerTooNew, Refused
 from schedcore.testing import open_ledger
@@ -171,3 +174,46 @@ def test_a_server_that_goes_away_meanwhile_is_one_too(postgres_told: Told) -> No
 
         with pytest.raises(LedgerError):
             snapshot.value(RUNS)
+
+
+BROKEN_CHECK = """
+create function public.bt_index_check(i regclass) returns void language plpgsql as $$
+begin if i::text like '%ix_runs_live' then raise 'item order invariant violated for index'; end if; end $$
+"""
+
+
+class WithAmcheck(PostgresSnapshot):
+    """A database that has the extension, or a function of that name at least."""
+
+    def value(self, statement: str, *values: Any) -> Any:
+        return "public" if "pg_extension" in statement else super().value(statement, *values)
+
+
+def test_what_amcheck_says_of_an_index_is_told_and_the_view_lives_on(postgres_told: Told) -> None:
+    with psycopg.connect(postgres_told.url.replace("+psycopg", ""), autocommit=True) as other:
+        other.execute(BROKEN_CHECK)
+    snapshot = WithAmcheck(sa.make_url(postgres_told.url))
+    before = snapshot.value(RUNS)
+
+    told, why_not = snapshot.damage(thorough=True)
+
+    assert told == ["schedcore.ix_runs_live: item order invariant violated for index"]
+    assert why_not is None
+    assert snapshot.value(RUNS) == before
+    snapshot.close()
+
+
+def test_a_user_who_may_not_call_amcheck_is_told_so(postgres_told: Told) -> None:
+    with psycopg.connect(postgres_told.url.replace("+psycopg", ""), autocommit=True) as other:
+        other.execute("create function public.bt_index_check(i regclass) returns void language sql as ''")
+        other.execute("revoke execute on function public.bt_index_check(regclass) from public")
+        other.execute("drop role if exists reader_of_the_ledger")
+        other.execute("create role reader_of_the_ledger")
+        other.execute("grant usage on schema schedcore to reader_of_the_ledger")
+    snapshot = WithAmcheck(sa.make_url(postgres_told.url))
+    snapshot._c.execute("set local role reader_of_the_ledger")
+
+    told, why_not = snapshot.damage(thorough=True)
+
+    snapshot.close()
+    assert (told, why_not) == ([], "the extension amcheck may not be used by this user")

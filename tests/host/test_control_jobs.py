@@ -404,6 +404,7 @@ def test_reads_change_nothing(world, control, daily):
     control.attempts(run), control.logs(run), control.trace(run), control.status(check=True), control.doctor()
     control.next("backup"), control.why("backup", "2026-06-01T09:00:00Z"), control.hosts(), control.stats()
     control.down("backup", "2026-06-02T00:00:00Z", "2026-06-04T00:00:00Z"), control.events(), control.check()
+    control.fsck()
     list(control.export())
 
     assert world.contents() == before

@@ -438,6 +438,20 @@ def test_a_whole_ledger_passes_its_check_and_a_broken_one_is_named(world, contro
     assert "an attempt is of run 424242, which is not there" in [p["what"] for p in told["problems"]]
 
 
+def test_fsck_judges_what_the_ledger_says_with_the_policies_of_this_host(world, control, daily):
+    host = world.host()
+    control.add(daily())
+    world.clock.set("2026-06-01T09:00:00+00:00")
+    host.beat()
+
+    told, later = control.fsck(), control.fsck("30m")
+
+    assert (told["v"], told["ok"], told["findings"]) == (1, True, [])
+    assert (told["since"], later["since"]) == (None, "2026-06-01T08:30:00.000Z")
+    with pytest.raises(Refused):
+        control.fsck("soon")
+
+
 def test_stats_count_rows_and_bytes(world, control, daily):
     control.add(daily())
 

@@ -9,7 +9,7 @@ from schedcore._audit.clock_of_ledger import LedgerClock
 from schedcore._audit.policies import Policies
 from schedcore._audit.report import Notebook
 from schedcore._audit.snapshot import Snapshot
-from schedcore._audit.tries import Run, Try, judge, set_back
+from schedcore._audit.tries import Run, Try, judge, set_back, went_well
 from schedcore._audit.words import FINAL
 from schedcore.domain.clock import SECOND, text
 
@@ -41,18 +41,28 @@ def audit_attempts(
     tick: Callable[[int], None],
 ) -> None:
     """Judge every run from the number ``first`` on. ``tick`` is told of runs that were read."""
-    number = 0
-    for number, (run, tries) in enumerate(_beside(snapshot, first), 1):
-        lost = any(one.outcome == "interrupted" for one in tries[:-1])
-        retries = policies.retries_lost(run.job_id, run.definition) if lost else None
-        for rule, what in judge(run, tries, retries):
-            note.finds(rule, f"run {run.id}: {what}", job=run.job_id, slot=run.slot, run=run.id)
-        _count(note, run, tries)
-        if tries and tries[-1].finished_at is None:
-            _open(note, clock, policies, run, tries[-1])
-        if number % 1_000 == 0:
+    runs = attempts = final = lost = 0
+    for run, tries in _beside(snapshot, first):
+        runs += 1
+        attempts += len(tries)
+        final += run.state in FINAL
+        if not went_well(run, tries):
+            lost += sum(one.outcome == "interrupted" for one in tries)
+            _judge(note, clock, policies, run, tries)
+        if runs % 1_000 == 0:
             tick(1_000)
-    tick(number % 1_000)
+    tick(runs % 1_000)
+    for rule, checked in {
+        "I5": runs,
+        "I6": attempts,
+        "I7": runs,
+        "I8": runs,
+        "I9": final,
+        "I10": lost,
+    }.items():
+        note.checks(rule, checked)
+    note.checks("I14", attempts)
+    note.checks("I17", final)
     for run_id, job_id, slot in snapshot.stream(_TWICE, "run.final", first):
         note.finds("I8", f"run {run_id}: its end was told twice", job=job_id, slot=slot, run=run_id)
 
@@ -72,23 +82,15 @@ def _beside(snapshot: Snapshot, first: int) -> Iterator[tuple[Run, list[Try]]]:
         yield run, mine
 
 
-def _count(note: Notebook, run: Run, tries: list[Try]) -> None:
-    final = run.state in FINAL
-    for rule, rows in (
-        ("I5", 1),
-        ("I6", len(tries)),
-        ("I7", 1),
-        ("I8", 1),
-        ("I14", len(tries)),
-        ("I17", final),
-    ):
-        note.checks(rule, int(rows))
-    if final:
-        note.checks("I9")
-    if lost := sum(one.outcome == "interrupted" for one in tries):
-        note.checks("I10", lost)
+def _judge(note: Notebook, clock: LedgerClock, policies: Policies, run: Run, tries: list[Try]) -> None:
+    again = any(one.outcome == "interrupted" for one in tries[:-1])
+    retries = policies.retries_lost(run.job_id, run.definition) if again else None
+    for rule, what in judge(run, tries, retries):
+        note.finds(rule, f"run {run.id}: {what}", job=run.job_id, slot=run.slot, run=run.id)
     if set_back(run, tries):
         note.leaves("I5", _CLOCK)
+    if tries and tries[-1].finished_at is None:
+        _open(note, clock, policies, run, tries[-1])
 
 
 def _open(note: Notebook, clock: LedgerClock, policies: Policies, run: Run, last: Try) -> None:

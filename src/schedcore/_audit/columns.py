@@ -46,7 +46,8 @@ TABLES = (
         "jobs", "id", "id", "null", "null",
         (
             *_line(64, "uid", "state", "state_before", "creator_kind"), *_line(100, "key", "kind", "source"),
-            *_line(128, "digest"), *_line(200, "name", "owner", "scope"), *_line(255, "state_actor", "creator"),
+            *_line(128, "digest", "declared"), *_line(200, "name", "owner", "scope"),
+            *_line(255, "state_actor", "creator"),
             *_line(1_000, "external_id"), *_text(1_100, "state_reason"), *_text(4_000, "why_so"),
             *_text(64 * _KIB, "labels", "extra"),
         ),

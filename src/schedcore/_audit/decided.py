@@ -1,7 +1,7 @@
 """One job: what its definitions owe beside what was decided, slot by slot and in order (I1 to I5).
 
 A decision is a run of the schedule, or a skipped row with all the slots that it counts. A backfill runs a slot
-beside its skipped row and decides nothing; only where a slot has no other answer, it is the answer.
+beside its decision and decides nothing.
 """
 
 from __future__ import annotations
@@ -87,21 +87,37 @@ class Walk:
 
     def over(self, decisions: Iterable[Decision]) -> None:
         """Walk them all, and then up to ``last_slot``."""
-        begun = False
+        begun, plain = False, 0
         for one in decisions:
             if not begun:
                 self._begin(one.first)
                 begun = True
             if one.kind == "backfill":
                 self._backfill(one)
+            elif self._is_next(one):
+                plain += 1
+                self._covered, self._holder = one.last, one
+                self._ahead = self._owed.next(one.last)
             else:
                 self._decide(one)
             if self.awaited:
                 self._meets(one)
         if not begun:
             self._begin(None)
+        for rule in ("I1", "I2", "I5"):
+            self.note.checks(rule, plain)
         if self._ahead is not None and self.job.last_slot is not None:
             self._missing(self.job.last_slot)
+
+    def _is_next(self, one: Decision) -> bool:
+        """The usual decision: a run for the very slot that is owed next. Nothing is wrong with it."""
+        if one.kind != "run" or self._ahead is None:
+            return False
+        slot, window = self._ahead
+        if slot != one.first or window.number != one.definition or one.at < slot:
+            return False
+        self.used[window.epoch] = self.used.get(window.epoch, 0) + 1
+        return True
 
     def _begin(self, first: int | None) -> None:
         start = self.since if self.since is not None else ALWAYS
@@ -190,6 +206,7 @@ class Walk:
             self._differs(window, "I3", what, one.first)
 
     def _backfill(self, one: Decision) -> None:
+        """It names a slot of the past and decides nothing; what was decided stands."""
         self.note.checks("I5")
         if one.at < one.first:
             self._finds("I5", f"{one.said} was opened at {text(one.at)}, before its slot", one.first)
@@ -197,21 +214,17 @@ class Walk:
         if window is not None and window.grid is not None and not window.holds(one.first):
             what = f"{one.said} is a backfill for no slot of definition {window.number}"
             self._differs(window, "I2", what, one.first)
-        if self._ahead is None or one.first < self._ahead[0]:
-            return
-        if self.job.last_slot is None or one.first > self.job.last_slot:
-            return
-        if self._ahead[0] < one.first:
-            self._missing(one.first - 1)
-        if self._ahead is not None and self._ahead[0] == one.first:
-            epoch = self._ahead[1].epoch
-            self.used[epoch] = self.used.get(epoch, 0) + 1
-            self.note.checks("I2")
-            self._covered, self._holder = one.first, one
-            self._ahead = self._owed.next(one.first)
+        decided = self.job.anchor if self.job.last_slot is None else self.job.last_slot
+        if decided is not None and one.first > decided:
+            what = f"{one.said} is a backfill of a slot that is still to be decided"
+            self._finds("I2", what, one.first)
+        beside = self._holder
+        if beside is not None and beside.first <= one.first <= beside.last and beside.at > one.at:
+            what = f"{one.said} is a backfill from before {beside.said}, which decided its slot"
+            self._finds("I1", what, one.first)
 
     def _meets(self, one: Decision) -> None:
-        row = self.awaited.pop(one.id, None) if one.kind != "row" else None
+        row = self.awaited.pop(one.id, None) if one.kind == "run" else None
         if row is not None:
             self.points(row, one.first, one.at)
 

@@ -24,9 +24,13 @@ _OPTIONS = (
     " -c timezone=UTC -c application_name=schedcore-fsck"
 )
 _INDEXES = (
-    "select c.oid::regclass::text from pg_index i join pg_class c on c.oid = i.indexrelid"
-    " join pg_namespace n on n.oid = c.relnamespace join pg_am a on a.oid = c.relam"
-    " where n.nspname = ? and a.amname = 'btree' order by 1"
+    "select quote_ident(n.nspname)||'.'||quote_ident(c.relname) from pg_index i"
+    " join pg_class c on c.oid=i.indexrelid join pg_namespace n on n.oid=c.relnamespace"
+    " join pg_am a on a.oid=c.relam where n.nspname=? and a.amname='btree' order by 1"
+)
+_AMCHECK = (
+    "select quote_ident(n.nspname) from pg_extension e join pg_namespace n on n.oid=e.extnamespace"
+    " where e.extname='amcheck'"
 )
 
 
@@ -83,17 +87,18 @@ class PostgresSnapshot:
         """What the extension ``amcheck`` says of the indexes, where it is installed and may be used."""
         if not thorough:
             return [], "amcheck reads all indexes: leave --since out"
-        if not self.value("select count(*) from pg_extension where extname = 'amcheck'"):
+        where = self.value(_AMCHECK)
+        if where is None:
             return [], "the extension amcheck is not installed in the database"
         told: list[str] = []
         for (index,) in self.rows(_INDEXES, _SCHEMA):
             try:
                 with self._c.transaction():  # a savepoint: one bad index does not end the view
-                    self._c.execute("select bt_index_check(%s::regclass)", (index,))
+                    self._c.execute(f"select {where}.bt_index_check(%s::regclass)", (index,))
             except self._errors.InsufficientPrivilege:
                 return told, "the extension amcheck may not be used by this user"
             except self._errors.Error as error:
-                told.append(f"{index}: {error}".strip())
+                told.append(f"{index}: {error.diag.message_primary or error}")
         return told[:_SHOWN], None
 
     def version(self) -> str | None:

@@ -45,15 +45,13 @@ class SqliteSnapshot:
                 code="no_ledger",
                 hint="run `schedcore db upgrade` or `schedcore serve`",
             )
+        name = f"file:{quote(str(path))}?mode=ro"
         try:
-            self._c = sqlite3.connect(
-                f"file:{quote(str(path))}?mode=ro", uri=True, timeout=_BUSY_S, isolation_level=None
-            )
-            self._c.text_factory = _text
-            self._c.execute("pragma query_only=1")
-            self._c.execute("begin")
+            self._c = sqlite3.connect(name, uri=True, timeout=_BUSY_S, isolation_level=None)
         except sqlite3.Error as error:
             raise LedgerError(f"{self.shown} cannot be read: {error}") from error
+        self._c.execute("pragma query_only=1")
+        self._c.execute("begin")  # the view begins with the first row that is read
 
     def stream(self, statement: str, *values: Any) -> Iterator[Row]:
         """See the protocol."""
@@ -97,8 +95,3 @@ class SqliteSnapshot:
         if getattr(error, "sqlite_errorname", "").startswith(_AWAY):
             return LedgerError(f"{self.shown} cannot be read: {error}")
         return Unreadable(str(error))
-
-
-def _text(data: bytes) -> str:
-    """Whatever a column holds, the audit goes on."""
-    return data.decode("utf-8", "replace")

@@ -92,11 +92,12 @@ def _ticking(decisions: Iterator[Decision], tick: Callable[[int], None]) -> Iter
 def _meet_the_rest(snapshot: Snapshot, walk: Walk) -> None:
     """Coalesced rows whose run did not come by: it is of another kind, of another job, or not there (I4)."""
     for run_id, row in walk.awaited.items():
-        found = snapshot.rows("select job_id,scheduled_for,opened_at from {s}runs where id=?", run_id)
-        if found and found[0][0] == walk.job.id:
+        found = snapshot.rows("select job_id,scheduled_for,opened_at,trigger from {s}runs where id=?", run_id)
+        if found and found[0][0] == walk.job.id and found[0][3] == _SCHEDULE:
             walk.points(row, found[0][1], found[0][2])
         else:
-            whose = "is another job's" if found else "is not there"
+            mine = found and found[0][0] == walk.job.id
+            whose = "is none of the schedule" if mine else "is another job's" if found else "is not there"
             walk.note.finds(
                 "I4", f"{row.said} points to run {run_id}, which {whose}", job=walk.job.id, slot=row.first
             )

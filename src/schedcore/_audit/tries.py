@@ -11,9 +11,9 @@ from typing import NamedTuple
 from schedcore._audit.words import FINAL, OF_OUTCOME, STATES, TRIGGERS, is_reason
 from schedcore.domain.clock import text
 
-__all__ = ["Run", "Try", "judge", "set_back"]
+__all__ = ["Run", "Try", "judge", "set_back", "went_well"]
 
-_RUNNING = STATES.index("running")
+_RUNNING, _SUCCEEDED = STATES.index("running"), STATES.index("succeeded")
 _BY_OTHERS = frozenset({"interrupted", "cancelled"})
 """How a run may end that was taken from its holder."""
 _AGAIN = frozenset({"failed", "interrupted"})
@@ -23,6 +23,7 @@ _UNHELD = {
     "cancelled": frozenset({"operator", "replaced"}),
 }
 """How a run may end that nobody holds."""
+_NOTHING = (None, None, None, None)
 _LOST = frozenset({"lease_lost", "stopped_itself", "shutdown"})
 
 Found = tuple[str, str]
@@ -79,6 +80,23 @@ def judge(run: Run, tries: Sequence[Try], retries_lost: bool | None) -> Iterator
     yield from _ends(run, tries)
     yield from _lost(tries, retries_lost)
     yield from _reasons(run, tries)
+
+
+def went_well(run: Run, tries: Sequence[Try]) -> bool:
+    """The usual run: one attempt, that ended well. Nothing is wrong with it, so it is not judged further."""
+    if run.state != _SUCCEEDED or len(tries) != 1 or run.started_at is None or run.finished_at is None:
+        return False
+    one = tries[0]
+    return (
+        run.outcome == one.outcome == "ok"
+        and run.attempts == one.number == 1
+        and one.fence == run.fence
+        and run.finished_at == one.finished_at
+        and run.opened_at <= one.claimed_at <= run.started_at <= run.finished_at
+        and run.started_at == one.started_at
+        and (run.reason, one.reason, run.lease_end, run.next_attempt_at) == _NOTHING
+        and 0 <= run.trigger < len(TRIGGERS)
+    )
 
 
 def set_back(run: Run, tries: Sequence[Try]) -> bool:
