@@ -85,10 +85,11 @@ def test_a_one_shot_that_a_gate_refuses_is_done_and_its_listeners_hear_of_it(
     assert [event["run"]["state"] for event in ear.heard] == ["blocked"]
 
 
+@pytest.mark.parametrize("raised", [ZeroDivisionError("oh"), SystemExit("out")])
 def test_a_gate_that_raises_blocks_with_its_name_and_stops_nothing_else(
-    stage: Stage, clock: ManualClock
+    stage: Stage, clock: ManualClock, raised: BaseException
 ) -> None:
-    host = stage(gates=[Doorkeeper(ZeroDivisionError("oh")).stands("preflight")])
+    host = stage(gates=[Doorkeeper(raised).stands("preflight")])
     bad = host.add("bad", cron="0 9 * * *")
     good = host.add("good", cron="0 9 * * *")
     clock.set("2026-06-01T09:00:00+00:00")

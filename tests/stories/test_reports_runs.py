@@ -96,17 +96,20 @@ def test_report_S20_a_manual_run_obeys_the_overlap_rule_and_later_slots_see_it(
     assert host.skips(job) == [("overlap", 1)]
 
 
-def test_report_S22_one_job_that_cannot_be_opened_stops_no_other(stage: Stage, clock: ManualClock) -> None:
+@pytest.mark.parametrize("raised", [ZeroDivisionError("the rule is broken"), SystemExit("out")])
+def test_report_S22_one_job_that_cannot_be_opened_stops_no_other(
+    stage: Stage, clock: ManualClock, raised: BaseException
+) -> None:
     host = stage(triggers={"odd": RaisingRule})
     bad = host.add("bad", trigger={"kind": "odd", "text": "x"})
     good = host.add("good", cron="* * * * *")
-    RaisingRule.broken = True
+    RaisingRule.broken = raised
     try:
         for _ in range(4):
             clock.advance(minutes=1)
             host.beat()
     finally:
-        RaisingRule.broken = False
+        RaisingRule.broken = None
 
     assert len(host.runs(good)) == 4
     assert host.job(bad)["state"] == "paused"

@@ -50,9 +50,8 @@ def _write_one(engine: Engine, c: Connection, finish: Finish) -> None:
     except LedgerError:
         raise
     except Exception as error:  # whatever an executor returned that no ledger can hold
-        engine.counters.loop_faults += 1
         text = f"what it ended with cannot be stored: {type(error).__name__}"
-        log.exception("run %d: %s", finish.claimed.run_id, text)
+        engine.loops.fault("loop", error, f"run {finish.claimed.run_id}: {text}")
         instead = Outcome("failed", "executor_error", text, retry=False)
         bare = Finish(finish.claimed, instead, finish.started_at, finish.finished_at)
         try:
@@ -68,6 +67,6 @@ def stale(engine: Engine, c: Connection, finish: Finish) -> None:
             settling.stale(engine, c, finish, engine.ledger.times.now(c))
     except LedgerError:
         raise
-    except Exception:  # of a run that a restored ledger has never seen, perhaps
-        engine.counters.loop_faults += 1
-        log.exception("run %d: its late answer cannot be recorded and is dropped", finish.claimed.run_id)
+    except Exception as error:  # of a run that a restored ledger has never seen, perhaps
+        what = f"run {finish.claimed.run_id}: its late answer cannot be recorded and is dropped"
+        engine.loops.fault("loop", error, what)

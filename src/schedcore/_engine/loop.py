@@ -13,9 +13,7 @@ from collections.abc import Callable, Sequence
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from schedcore._engine import beat, ends, holding, recovery
+from schedcore._engine import beat, ends, holding, recovery, reporting
 from schedcore._engine.gates import Gatekeeper
 from schedcore._engine.guarding import look_at_clock
 from schedcore._engine.outage import Outage
@@ -73,9 +71,8 @@ class Loop:
 
     def start(self) -> None:
         """Start the thread, and the one beside it that keeps the limits when a call to the ledger hangs."""
-        self.thread = threading.Thread(target=self.run, name="schedcore-loop", daemon=True)
-        self.thread.start()
-        threading.Thread(target=self._ward, name="schedcore-ward", daemon=True).start()
+        self.thread = self.engine.loops.start("loop", self.run)
+        self.engine.loops.start("ward", self._ward)
 
     def wake(self) -> None:
         """Something may be due; from any thread."""
@@ -90,17 +87,17 @@ class Loop:
 
     def run(self) -> None:
         """Repeat turns until closed."""
-        while not self._closing.is_set():
-            try:
-                self._turn_or_wait()
-            except Exception as error:  # the loop lives; the fault is named and counted
-                self.engine.counters.loop_faults += 1
-                self.engine.counters.last_fault = f"{type(error).__name__}: {error}"[:500]
-                log.exception("a turn failed; the next one follows")
-                self._drop_connection()
-                self._outage.wait_out(1.0, self._unsettled)
-        self._drop_connection()
-        self._keep_the_rest()
+        try:
+            while not self._closing.is_set():
+                try:
+                    self._turn_or_wait()
+                except Exception as error:  # the loop lives; the fault is named and counted
+                    self.engine.loops.fault("loop", error, "a turn failed; the next one follows")
+                    self._drop_connection()
+                    self._outage.wait_out(1.0, self._unsettled)
+        finally:
+            self._drop_connection()
+        self.keep_the_rest()
 
     def _turn_or_wait(self) -> None:
         try:
@@ -109,7 +106,7 @@ class Loop:
         except LedgerError as error:
             self._outage.wait_out(self.ledger_fault(error), self._unsettled)
 
-    def _keep_the_rest(self) -> None:
+    def keep_the_rest(self) -> None:
         """What ended and is not in the ledger is spooled: nobody will turn again."""
         before = -1
         while len(self._unsettled) != before:
@@ -122,7 +119,8 @@ class Loop:
         """Give the orders that must not wait for the ledger: limits, and what is cut off."""
         every = min(1.0, self.engine.settings.lease / 15)
         while not self._closing.wait(every):
-            holding.stop_overdue(self.engine)
+            with self.engine.loops.contained("ward", "limits could not be kept; it tries again"):
+                holding.stop_overdue(self.engine)
 
     def _sleep(self) -> bool:
         """Wait for work, an order, a commit of another process or the next due instant; True when woken."""
@@ -225,11 +223,14 @@ class Loop:
         except BaseException:
             self._unsettled = known + late + self._unsettled
             raise
-        self._all_settled(known)
+        try:
+            self._all_settled(known)
+        finally:  # what is claimed begins, whatever went wrong in the telling
+            if done is not None:
+                self._hand_over(done)
         if done is None:
             self._more = True
             return
-        self._hand_over(done)
         for job, row in engine.to_ask:
             self.gates.ask(job, row)
         engine.to_ask.clear()
@@ -286,7 +287,7 @@ class Loop:
             self._more = True
         with engine.ledger.write(c):
             now = engine.ledger.times.now(c)
-            order = hosts.beat(c, engine.host_id, now, orjson.dumps(_status(engine)).decode())
+            order = hosts.beat(c, engine.host_id, now, reporting.status(engine))
         if order == "drain":
             engine.draining = True
         engine.counters.beats += 1
@@ -321,16 +322,3 @@ class Loop:
         self._drop_connection()
         self._more = True
         return wait
-
-
-def _status(engine: Engine) -> dict[str, Any]:
-    counters = engine.counters
-    return {
-        "running": len(engine.running),
-        "workers": engine.settings.workers,
-        "draining": engine.draining,
-        "holds": list(engine.holds),
-        "clock_waits": engine.guard.waits,
-        "weaker": list(engine.weaker),
-        **{name: getattr(counters, name) for name in counters.__slots__},
-    }

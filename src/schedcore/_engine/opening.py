@@ -100,7 +100,7 @@ def _decide(
             planned = _plan(job, None if faults or early else next_run_at, last_slot, anchor, left, now)
             if early:
                 planned = _with_held_back(job, planned, now)
-    except Exception as error:  # a trigger of a plugin, or tz data that cannot be read (T-17)
+    except (Exception, SystemExit) as error:  # a trigger of a plugin, or tz data that cannot be read (T-17)
         _fault(e, c, job, faults, error, now)
         return
     if not planned.open and not planned.skips:

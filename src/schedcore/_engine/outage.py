@@ -47,7 +47,7 @@ class Outage:
         """Count and name the fault, spool what has ended; answers how many seconds to wait before the next try."""
         engine = self._engine
         engine.counters.ledger_faults += 1
-        engine.counters.last_fault = str(error)[:500]
+        engine.counters.note(str(error)[:500])
         if isinstance(error, DiskFull):
             if self._disk_full_since is None:
                 self._disk_full_since = engine.instant()

@@ -56,9 +56,9 @@ def recover(e: Engine) -> int:
                 done += _rescue(e, c, run, ledger.times.now(c))
         except SchedcoreError:
             raise
-        except Exception:  # the next one is rescued all the same
-            e.counters.loop_faults += 1
-            log.exception("run %d could not be rescued; the next beat tries again", run["id"])
+        except Exception as error:  # the next one is rescued all the same
+            what = f"run {run['id']} could not be rescued; the next beat tries again"
+            e.loops.fault("loop", error, what)
     return done
 
 
