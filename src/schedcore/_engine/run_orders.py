@@ -164,7 +164,10 @@ def backfill(
     now: int,
     reason: str | None,
 ) -> int:
-    """Open slots that have no run yet, oldest first, one after another; answers how many."""
+    """Open slots that have no run yet, oldest first, one after another; answers how many.
+
+    They are decided already, or were never owed: a backfill decides nothing (``docs/decisions/0031``).
+    """
     taken = rows.answered(c, job["id"], slots)
     free = [s for s in slots if s not in taken]
     if free:
