@@ -213,6 +213,49 @@ def test_an_open_breaker_with_a_cool_down_makes_one_probe_over_two_hosts(
     assert a.job(job)["streak"] == 0
 
 
+def test_what_a_probe_passes_is_counted_under_the_definition_that_owed_it(
+    stage: Stage, clock: ManualClock
+) -> None:
+    host = stage(hold=True)
+    job = host.add("failing", cron="* * * * *", breaker=1, breaker_cooldown="1h")
+    clock.advance(minutes=1)
+    host.beat()
+    clock.advance(minutes=2, seconds=30)
+    host.finish(None, BAD)
+    host.beat()  # it pauses at 08:03:30; 08:02 and 08:03 had come before, and nobody has opened them
+    assert host.job(job)["state"] == "paused"
+
+    clock.set("2026-06-01T09:04:00+00:00")
+    host.beat()
+
+    told = [(row["definition"], row["reason"], row["slots"], row["last_slot"]) for row in host.skip_rows(job)]
+    first, second = host.definitions(job)
+    assert [row[:3] for row in told] == [(1, "breaker", 2), (2, "breaker", 60)]
+    assert told[0][3] < first["valid_to"] == second["valid_from"]
+    (probe,) = host.held.values()
+    assert (probe.slot, probe.job.number) == (host.job(job)["last_slot"], 2)
+
+
+def test_a_probe_takes_no_more_than_the_count_of_its_trigger_allows(stage: Stage, clock: ManualClock) -> None:
+    host = stage(hold=True)
+    job = host.add("failing", cron="* * * * *", count=5, breaker=1, breaker_cooldown="1h")
+    clock.advance(minutes=1)
+    host.beat()
+    host.finish(None, BAD)
+    host.beat()
+    assert (host.job(job)["state"], host.job(job)["slots_left"]) == ("paused", 4)
+
+    clock.set("2026-06-01T09:02:00+00:00")
+    host.beat()
+
+    assert [run["at"] for run in host.runs(job)] == ["08:01:00", "08:05:00"], "the newest that is allowed"
+    assert host.skips(job) == [("breaker", 3)]
+    assert host.job(job)["slots_left"] == 0
+    host.finish()
+    host.beat()
+    assert host.job(job)["state"] == "done"
+
+
 @pytest.mark.parametrize("how", ["blocked", "gate", "overlap", "cancelled"])
 def test_a_probe_that_told_nothing_is_followed_by_another(stage: Stage, clock: ManualClock, how: str) -> None:
     gate = Doorkeeper(*([None, None, Veto("never", passing=False)] if how == "gate" else []))

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from schedcore._engine.passing import count_by, trigger_of
 from schedcore._ledger import events, jobs, runs
 from schedcore._ledger.events import Actor
 from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Conflict
-from schedcore.domain.plan import Skip, passed
+from schedcore.domain.plan import Skip
 from schedcore.domain.trigger import Trigger
-from schedcore.domain.trigger_parts import TriggerKinds
 from schedcore.domain.zones import tz_version
 
 if TYPE_CHECKING:
@@ -64,12 +64,6 @@ MOVES = {
 def invalid(reason: str | None) -> bool:
     """Is this the reason of a job that storage holds in an unreadable form?"""
     return bool(reason) and str(reason).startswith("invalid:")
-
-
-def trigger_of(definition: dict[str, Any], kinds: TriggerKinds | None = None) -> Trigger | None:
-    """The trigger of a stored definition; ``None`` for a job without one. Raises what reading it raises."""
-    data = orjson.loads(definition["trigger"])
-    return Trigger.from_dict(data, kinds=kinds) if data is not None else None
 
 
 def next_due(job: dict[str, Any], trigger: Trigger | None, after: int, left: int | None) -> int | None:
@@ -185,32 +179,24 @@ def went_by(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The skipped rows for the slots that went by while a job was paused, and the row of ``due`` that follows.
 
-    One row, or one for each definition that owed some of them: slots that had come before the pause and were
-    not opened yet belong to the definition of their time (G15). What cannot be read owes nothing.
+    One row, or one for each definition that owed some of them.
     """
-    word = "breaker" if job["breaker_at"] is not None else "paused"
-    last, left = job["last_slot"], job["slots_left"]
+    last = job["last_slot"]
     start = last if last is not None else job["anchor"]
-    lines: list[dict[str, Any]] = []
-    trigger = None
-    for definition in jobs.definitions_since(c, job["id"], start):
-        try:
-            trigger = trigger_of(definition, e.toolbox.triggers)
-        except Exception:  # whatever storage holds; the job says that it is invalid
-            trigger = None
-        if trigger is None or definition["state"] in {"done", "retired"}:
-            continue
-        until = now if definition["valid_to"] is None else min(now, definition["valid_to"] - 1)
-        reason = "pending" if definition["state"] == "pending" else word
-        skip = passed(trigger, max(start, definition["valid_from"] - 1), until, reason, left=left)
-        if skip is not None:
-            lines.append(_line(job, definition["number"], skip, now))
-            start = last = skip.last
-            left = left if left is None else left - skip.count
-    if trigger is None and not lines:
+    found = count_by(
+        jobs.definitions_since(c, job["id"], start),
+        e.toolbox.triggers,
+        last=last,
+        start=start,
+        now=now,
+        left=job["slots_left"],
+        word="breaker" if job["breaker_at"] is not None else "paused",
+    )
+    if found.trigger is None and not found.rows:
         return [], {}
-    due = next_due(job, trigger, max(now, start), left)
-    return lines, {"next_run_at": due, "last_slot": last, "slots_left": left}
+    due = next_due(job, found.trigger, max(now, found.last or start), found.left)
+    lines = [_line(job, number, skip, now) for number, skip in found.rows]
+    return lines, {"next_run_at": due, "last_slot": found.last, "slots_left": found.left}
 
 
 def current(c: Connection, job: dict[str, Any]) -> dict[str, Any]:

@@ -58,7 +58,9 @@ def _look(control: Control, c: Connection, job: dict[str, Any], at: int, now: in
     backfilled = run is not None and run["trigger"] == RunTrigger.BACKFILL.value
     if run is not None and not (backfilled and skip is not None):
         return {"verdict": "run", "row": run, "definition": run["definition"], "reason": run["reason"]}
-    if skip is not None:  # a backfill decides nothing: what was decided stands, and its run is named beside it
+    if (
+        skip is not None
+    ):  # a backfill decides nothing: what was decided stands, and its run is named beside it
         found = {"verdict": "skipped", "skip": skip, "definition": skip["definition"]}
         more = {"reason": skip["reason"], "actor": skip["actor"], "row": run or _stands_for(c, skip)}
         return found | more
