@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from schedcore._engine import reporting
-from schedcore._engine.announcing import announce, follow_tz_data, leave, refuse_other_machine
+from schedcore._engine.announcing import announce, leave, refuse_other_machine
 from schedcore._engine.gates import Gatekeeper
 from schedcore._engine.loop import Loop
 from schedcore._engine.pool import Pool
@@ -24,6 +24,7 @@ from schedcore._engine.state import Clocks, Engine, EngineSettings
 from schedcore._engine.telling import Teller
 from schedcore._engine.toolbox import Toolbox
 from schedcore._engine.work import Worker
+from schedcore._engine.zone_data import follow_zone_data
 from schedcore._ledger import runs
 from schedcore._ledger.ledger import Ledger
 from schedcore.domain.errors import LedgerError, SchedcoreError
@@ -91,7 +92,7 @@ class Crew:
         (engine.folder / "spool").mkdir(mode=0o700, exist_ok=True)
         refuse_other_machine(engine)
         announce(engine, kinds, versions)
-        follow_tz_data(engine)
+        follow_zone_data(engine)
 
     def start(self) -> None:
         """Start the loops; the executors first."""

@@ -38,7 +38,6 @@ __all__ = [
     "lock_many",
     "new_due",
     "new_uid",
-    "of_other_tz",
     "of_source",
     "open_definition",
     "open_definitions",
@@ -377,19 +376,3 @@ def redefine(c: sa.Connection, job_id: int, number: int, values: Mapping[str, An
     """Set columns of a definition that was opened in this very transaction."""
     where = (definitions.c.job_id == job_id, definitions.c.number == number)
     c.execute(sa.update(definitions).where(*where).values(**values))
-
-
-def of_other_tz(c: sa.Connection, version: str) -> list[int]:
-    """Active jobs on a wall clock whose definition was made with other zone data."""
-    query = (
-        sa.select(jobs.c.id)
-        .select_from(
-            jobs.join(
-                definitions,
-                sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
-            )
-        )
-        .where(jobs.c.state == "active", definitions.c.tz_version != version)
-        .where(sa.not_(definitions.c.trigger.contains('"kind":"every"')))
-    )
-    return list(c.execute(query.order_by(jobs.c.id)).scalars())
