@@ -94,6 +94,7 @@ def take(
         started = _alone(
             c, [one for one in alone if one[1][1] in locked], {i.job.job_id for i in claimed}, now
         )
+        jobs.touch(c, [item.job.job_id for item in started])
         e.contended |= len(started) < len({row[1] for _, row in alone})
         claimed += started
         _end(

@@ -129,6 +129,7 @@ def run_now(
             )
         ],
     )
+    jobs.touch(c, [job["id"]])
     action = "retry" if retry_of else "run"
     changes = orjson.dumps({"overlap": [compiled.policies.overlap, overlap]}).decode() if overlap else None
     events.record(c, job["id"], now, actor, action, reason=reason, run_id=run_id, changes=changes)

@@ -44,6 +44,7 @@ __all__ = [
     "redefine",
     "set_due",
     "similar",
+    "touch",
     "stamp",
     "triggers",
     "update",
@@ -132,6 +133,16 @@ def lock_free(c: sa.Connection, job_ids: Collection[int]) -> set[int]:
         return set(job_ids)
     query = sa.select(due.c.job_id).where(due.c.job_id.in_(job_ids)).order_by(due.c.job_id)
     return set(c.execute(query.with_for_update(skip_locked=True)).scalars())
+
+
+def touch(c: sa.Connection, job_ids: Collection[int]) -> None:
+    """A run of each of these locked jobs begins to live, and their rows of ``due`` do not move by it.
+
+    On PostgreSQL a host may have looked at the job before and lock it after: the new version of the row tells it
+    to count again what lives. On SQLite nobody looks while somebody writes.
+    """
+    if job_ids and c.dialect.name == "postgresql":
+        c.execute(sa.update(due).where(due.c.job_id.in_(job_ids)).values(faults=due.c.faults))
 
 
 def find(c: sa.Connection, text: str) -> list[Found]:

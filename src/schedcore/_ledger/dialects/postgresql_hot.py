@@ -34,20 +34,34 @@ def _letters(n: int) -> tuple[str, ...]:
     return tuple("abcdefghijklmnopqrstuvwxyz"[:n])
 
 
-_DUE = (
-    "select json_agg(json_build_array(job_id,next_run_at,last_slot,anchor,definition,slots_left,faults,"
+_LIVE = (
+    "json_agg(json_build_array(job_id,next_run_at,last_slot,anchor,definition,slots_left,faults,"
     "(select count(*) from schedcore.runs r where r.state=1 and r.job_id=d.job_id),"
     "(select count(*) from schedcore.runs r where r.state=2 and r.job_id=d.job_id),"
     "(select count(*) from schedcore.runs r where r.state=0 and r.job_id=d.job_id and r.late=0),"
     "(select max(r.lost_until) from schedcore.runs r where r.lost_until is not null and r.job_id=d.job_id)))"
-    " from (select * from schedcore.due where lane=%s and next_run_at is not null and next_run_at<=%s"
+)
+_DUE = (
+    f"select {_LIVE} filter (where seen),array_agg(job_id) filter (where not seen) from ("
+    "select *,age(xmin)>(select age(pg_snapshot_xmin(pg_current_snapshot())::xid)) as seen"
+    " from schedcore.due where lane=%s and next_run_at is not null and next_run_at<=%s"
     " order by next_run_at,job_id limit %s for update skip locked) d"
 )
+_DUE_AGAIN = f"select {_LIVE} from schedcore.due d where job_id=any(%s)"
 
 
 def due(c: Connection, lane: int, now: int, limit: int) -> list[list[Any]]:
-    rows = c.exec_driver_sql(_DUE, (lane, now, limit)).scalar_one()
-    return sorted(rows, key=lambda r: (r[1], r[0])) if rows else []
+    """As on SQLite, each row locked.
+
+    What lives is counted in the snapshot that the statement began with, and a job is locked later. Whoever brings
+    a run of a job to life writes its row of ``due`` (see ``jobs.touch``): a row that may have been written since
+    that snapshot, by the age of its version, is read and counted again under its lock.
+    """
+    rows, changed = c.exec_driver_sql(_DUE, (lane, now, limit)).one()
+    rows = rows or []
+    if changed:
+        rows += c.exec_driver_sql(_DUE_AGAIN, (changed,)).scalar_one()
+    return sorted(rows, key=lambda r: (r[1], r[0]))
 
 
 _QUEUED = (
