@@ -302,6 +302,30 @@ def test_a_groups_rate_lets_so_many_start_in_its_window(stage: Stage, clock: Man
     assert done == [2, 2, 4, 4, 5, 5]
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_the_loop_wakes_when_the_window_of_a_rate_lets_the_next_one_start(
+    stage: Stage, clock: ManualClock, late: bool
+) -> None:
+    """Nobody ends then and nothing comes due: the loop itself must know the instant (T-07, P-19)."""
+    window = 90 * SECOND
+    host = stage(groups=(("mail", 9, 2, window),), beat=600.0, lease=3600.0, catch_up_apart=1.0)
+    jobs = [host.add(f"mail-{n}", cron="0 9 * * *", groups=["mail"]) for n in range(3)]
+    clock.set("2026-06-01T09:20:00+00:00" if late else "2026-06-01T09:00:00+00:00")
+    for _ in range(3):
+        host.poll()
+        clock.advance(1)
+    first, _ = sorted(run["started_at"] for job in jobs for run in host.runs(job) if run["started_at"])
+    host.poll()
+
+    sleeps = host.wakes_in()
+
+    assert clock.wall() + round(sleeps * SECOND) == first + window
+    clock.advance(sleeps)
+    host.poll()
+    assert [run["word"] for job in jobs for run in host.runs(job)] == ["succeeded"] * 3
+    assert clock.wall() == first + window
+
+
 @pytest.mark.parametrize("where", [{"tags": ["big"]}, {"environments": ["live"]}])
 def test_a_run_is_taken_by_a_host_that_has_what_it_needs(
     stage: Stage, clock: ManualClock, where: dict[str, list[str]]

@@ -1,4 +1,4 @@
-"""Between looking and locking, on PostgreSQL: what another host commits there is seen before anything is opened (I11).
+"""Between looking and locking, on PostgreSQL: what another host commits there is seen before a slot opens (I11).
 
 The statement that finds due slots takes its snapshot first and its locks one by one. A pause is put between the
 two, where a server may at any moment let another process through, and the other host commits in it.
