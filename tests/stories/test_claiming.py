@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from schedcore._engine import opening
+from schedcore._engine import claiming, opening
 from schedcore._engine.pace import Pace
 from schedcore._engine.state import EngineSettings
 from schedcore._ledger import jobs as job_rows
@@ -426,8 +426,6 @@ def test_two_hosts_that_claim_at_the_same_moment_never_take_two_runs_that_must_b
         object.__setattr__(host.engine.settings, "tags", frozenset({"none"}))
     assert [word for _, word in a.words(job)] == ["queued"] * 3
 
-    from schedcore._engine import claiming
-
     with a.ledger.write() as c1, b.ledger.write() as c2:
         (lane,) = [head[0] for head in a.ledger.hot.heads(c1, "queued")]
         needs = opening.Needs.read(job_rows.lane_needs(c1, [lane])[lane])
@@ -439,6 +437,31 @@ def test_two_hosts_that_claim_at_the_same_moment_never_take_two_runs_that_must_b
 
     assert len(got_a) == 1
     assert got_b == []
+
+
+def test_a_host_that_looked_before_another_claimed_asks_again_under_the_jobs_lock(
+    stage: Stage, clock: ManualClock
+) -> None:
+    """Each has found another run of the job, and the lock is free again when the second one comes to it (0011)."""
+    a, b = stage(hold=True), stage(hold=True)
+    if a.ledger.is_sqlite:
+        pytest.skip("one writer at a time")
+    job = a.add("one-by-one", cron="* * * * *", catch_up="all", catch_up_max=3, tags=["none"])
+    clock.advance(minutes=3)
+    a.beat()
+    lease, now = clock.lease() + 60 * SECOND, clock.wall()
+
+    with b.ledger.write() as c2:
+        with a.ledger.write() as c1:
+            lane = a.job(job)["lane"]
+            needs = opening.Needs.read(job_rows.lane_needs(c1, [lane])[lane])
+            first = claiming.take(a.engine, c1, a.ledger.hot.queued(c1, lane, 0, now, 1), needs, now, lease)
+            found = b.ledger.hot.queued(c2, lane, 0, now, 4)
+        second = claiming.take(b.engine, c2, found, needs, now, lease)
+
+    assert len(first) == 1
+    assert len(found) == 1
+    assert second == []
 
 
 def test_a_failing_run_gives_its_place_back_while_it_waits_for_its_retry(

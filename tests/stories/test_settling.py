@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from schedcore.domain.clock import from_us
 from schedcore.spec import Outcome, RunContext, Veto, blocked, failed, findings, no_op, ok
 from schedcore.testing import Doorkeeper, ManualClock, Player, noop
 from tests.stories.conftest import Stage
@@ -287,6 +288,92 @@ def test_a_probe_that_told_nothing_is_followed_by_another(stage: Stage, clock: M
         host.beat()
 
     assert host.job(job)["state"] == "active"
+
+
+@pytest.mark.parametrize("how", ["lost", "told to stop, then lost", "lost under a wider breaker"])
+def test_a_probe_whose_host_dies_is_followed_by_another(stage: Stage, clock: ManualClock, how: str) -> None:
+    host = stage(hold=True)
+    job = host.add("failing", cron="0 * * * *", breaker=1, breaker_cooldown="1h", timeout="10m")
+    clock.advance(hours=1)
+    host.beat()
+    host.finish(None, BAD)
+    host.beat()
+    if "wider" in how:
+        host.control.edit("failing", {"breaker": 10})
+    clock.advance(hours=1)
+    host.beat()
+    (probe,) = host.held
+    if "told" in how:
+        host.control.cancel(probe, "not now")
+    host.die()
+
+    other = stage(hold=True)
+    for _ in range(12):  # a judge must have been in contact for a lease
+        clock.advance(12)
+        other.poll()
+    while not other.held and clock.instant.hour < 14:
+        clock.advance(minutes=10)
+        other.beat()
+
+    assert other.runs(job)[1]["word"] == ("cancelled" if "told" in how else "interrupted")
+    (again,) = other.held.values()
+    assert again.probe
+    opened_anew = (
+        "11:00:00" if "told" in how else "12:00:00"
+    )  # a failed probe opens it for the same time again
+    assert f"{from_us(again.slot):%H:%M:%S}" == opened_anew
+    other.finish()
+    other.beat()
+    assert other.job(job)["state"] == "active"
+
+
+@pytest.mark.parametrize(
+    ("at", "change", "probe"),
+    [
+        ("09:00", {"payload": {"n": 1}}, "11:00:00"),
+        ("11:05", {"payload": {"n": 1}}, "11:00:00"),
+        ("09:00", {"cron": "30 * * * *"}, "10:30:00"),
+        ("09:00", {"breaker_cooldown": "3h"}, "12:00:00"),
+        ("09:00", {"breaker_cooldown": 0}, None),
+    ],
+)
+def test_an_edit_leaves_an_open_breaker_its_probe(
+    stage: Stage, clock: ManualClock, at: str, change: dict[str, object], probe: str | None
+) -> None:
+    host = stage(hold=True)
+    job = host.add("failing", cron="0 * * * *", breaker=1, breaker_cooldown="90m")
+    clock.advance(hours=1)
+    host.beat()
+    host.finish(None, BAD)
+    host.beat()  # it pauses at 09:00; the first slot after the cool-down is that of 11:00
+    clock.set(f"2026-06-01T{at}:00+00:00")
+
+    host.control.edit("failing", change)
+
+    due = host.job(job)["next_run_at"]
+    assert (due and f"{from_us(due):%H:%M:%S}") == probe
+
+
+def test_a_probe_that_works_is_the_only_one_although_another_run_of_its_job_ends(
+    stage: Stage, clock: ManualClock
+) -> None:
+    host = stage(hold=True, workers=1)
+    job = host.add("failing", cron="0 * * * *", breaker=1, breaker_cooldown="1h", overlap="parallel")
+    clock.advance(hours=1)
+    host.beat()
+    host.finish(None, BAD)
+    host.beat()
+    clock.advance(hours=1)
+    host.beat()
+    assert [item.probe for item in host.held.values()] == [1]
+    waiting = host.control.run("failing")["run"]
+
+    host.control.cancel(waiting, "not now")
+
+    assert host.job(job)["next_run_at"] is None
+    host.finish(None, blocked("secret"))
+    host.beat()
+    assert host.job(job)["next_run_at"] is not None, "now another one may try"
 
 
 def test_soft_failures_are_findings_and_a_missing_program_is_not(stage: Stage, clock: ManualClock) -> None:

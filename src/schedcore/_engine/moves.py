@@ -18,6 +18,7 @@ from schedcore._ledger.events import Actor
 from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Conflict
 from schedcore.domain.plan import Skip
+from schedcore.domain.run import LIVE
 from schedcore.domain.trigger import Trigger
 from schedcore.domain.zones import tz_version
 
@@ -252,7 +253,7 @@ def finish_one_shot(ledger: Ledger, c: Connection, job_ids: list[int], now: int)
     """Jobs without a further slot whose last run is final are ``done`` (L-07, P-33)."""
     for job_id in sorted(job_ids):
         job = jobs.lock(c, job_id)
-        if job["state"] == "active" and job["next_run_at"] is None and not _lives(c, job_id):
+        if job["state"] == "active" and job["next_run_at"] is None and not _living(c, job_id, 1):
             move(
                 ledger,
                 c,
@@ -278,9 +279,11 @@ def ended_idle(e: Engine, c: Connection, ended: Sequence[tuple[int, int]], now: 
 
 
 def probe_again(e: Engine, c: Connection, job_id: int, now: int) -> None:
-    """A probe that told nothing leaves the breaker open for the next slot (A-11)."""
+    """A probe that told nothing leaves the breaker open for the next slot (A-11); one that lives is waited for."""
     job = jobs.lock(c, job_id)
     if job["state"] != "paused" or job["breaker_at"] is None or job["next_run_at"] is not None:
+        return
+    if any(run["probe"] for run in _living(c, job_id)):
         return
     key = (job_id, job["definition"])
     compiled = e.compiler.of([key], lambda keys: e.ledger.hot.definitions(c, keys))[key]
@@ -290,10 +293,8 @@ def probe_again(e: Engine, c: Connection, job_id: int, now: int) -> None:
     jobs.set_due(c, job_id, next_run_at=compiled.trigger.next(again))
 
 
-def _lives(c: Connection, job_id: int) -> bool:
-    from schedcore.domain.run import LIVE
-
-    return bool(runs.listed(c, job_id=job_id, states=[s.value for s in LIVE], limit=1))
+def _living(c: Connection, job_id: int, limit: int = 1000) -> list[dict[str, Any]]:
+    return runs.listed(c, job_id=job_id, states=[s.value for s in LIVE], limit=limit)
 
 
 def pause_unreadable(e: Engine, c: Connection, job_id: int, number: int, error: Exception, now: int) -> None:

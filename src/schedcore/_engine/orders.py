@@ -208,6 +208,8 @@ def edit(
     if changed:
         values |= _redefine(e, c, job, order, new, actor, now)
     jobs.update(c, job["id"], **values)
+    if changed:
+        moves.probe_again(e, c, job["id"], now)  # an open breaker goes on trying, as the new definition says
     told = {**changed, **{k: [job[k], v] for k, v in plain.items()}}
     if values.get("state", job["state"]) != job["state"]:
         told["state"] = [job["state"], values["state"]]
@@ -306,7 +308,8 @@ def _redefine(
         since = due["anchor"]
     if wakes or (state == "done" and due.get("next_run_at") is not None):
         state, reason = "active", None
-    if state != "active":
+    probes = state == "paused" and job["breaker_at"] is not None and not new.keys() & {"trigger", "policies"}
+    if state != "active" and not probes:
         due["next_run_at"] = None
     number = moves.new_definition(
         c, job, now, since=since, digest=order.digest(), state=state, state_reason=reason, **new

@@ -136,6 +136,5 @@ def close_lost(
             probe = bool(run["probe"])
             moves.open_breaker(e, c, run["job_id"], compiled, decided.opens_breaker, now, was_probe=probe)
     if again is None:
-        events.post(c, now, "run.final", [(run["job_id"], run["id"])])
-        moves.finish_one_shot(e.ledger, c, [run["job_id"]], now)
+        moves.ended_idle(e, c, [(run["job_id"], run["id"])], now)
     return True
