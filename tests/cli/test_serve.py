@@ -6,11 +6,12 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -30,11 +31,13 @@ PATIENCE_S = 30
 class Served:
     """A running ``serve``; its output goes to files, so that nobody must read along."""
 
-    def __init__(self, folder: Path, *words: str, env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, *words: str, env: dict[str, str] | None = None, starter: str = STARTER
+    ) -> None:
         self.out, self.err = folder / "out.txt", folder / "err.txt"
         with self.out.open("w") as out, self.err.open("w") as err:
             self.process = subprocess.Popen(
-                [sys.executable, "-u", "-c", STARTER, "serve", *words],
+                [sys.executable, "-u", "-c", starter, "serve", *words],
                 env={**os.environ, "PYTHONPATH": search_path(), **(env or {})},
                 stdout=out,
                 stderr=err,
@@ -56,8 +59,10 @@ class Served:
 
 
 @contextmanager
-def serving(home: Path, *words: str, env: dict[str, str] | None = None) -> Iterator[Served]:
-    served = Served(home, *words, env=env)
+def serving(
+    home: Path, *words: str, env: dict[str, str] | None = None, starter: str = STARTER
+) -> Iterator[Served]:
+    served = Served(home, *words, env=env, starter=starter)
     try:
         yield served
     finally:
@@ -264,3 +269,76 @@ def test_killed_in_the_middle_of_a_run_the_next_host_goes_on(cli: Cli, home: Pat
     told = cli("runs", "release", "1", "--reason", "its host was killed", "--yes")
     assert told.code == 0, told.err
     assert cli("runs", "show", "1", "--json").json["state"] == "interrupted"
+
+
+def test_fault_R10_a_ledger_that_another_process_holds_is_waited_for(
+    cli: Cli, process: Cli, home: Path, settings: Path
+):
+    assert cli("db", "upgrade").code == 0
+    path = Path(cli("db", "check", "--json").json["ledger"].removeprefix("sqlite:///"))
+    with closing(sqlite3.connect(path, isolation_level=None)) as stopped, serving(home) as served:
+        stopped.execute("begin immediate")  # as a process that was stopped in the middle of a write
+        served.wait_for("waiting for the ledger")
+        assert "serving" not in served.out.read_text()
+
+        stopped.execute("rollback")
+
+        served.wait_for("succeeded    pulse")
+        assert served.stop() == 0
+
+
+def test_fault_R10_a_server_that_is_away_is_waited_for_until_a_signal_says_stop(home: Path, settings: Path):
+    with closing(socket.socket()) as nobody:
+        nobody.bind(("127.0.0.1", 0))  # bound and not listening: a port where nobody answers
+        url = f"postgresql://nobody@127.0.0.1:{nobody.getsockname()[1]}/none"
+        with serving(home, "--ledger", url) as served:
+            served.wait_for("waiting for the ledger")
+
+            assert served.stop() == 0
+
+
+def test_a_ledger_that_only_a_person_can_mend_ends_it_at_once(process: Cli, home: Path, settings: Path):
+    (home / "broken.db").write_bytes(b"this is no ledger" * 1000)
+
+    told = process("serve", "--ledger", f"sqlite:///{home / 'broken.db'}")
+
+    assert told.code == 5
+    assert "damaged" in told.err
+
+
+DYING = """
+from schedcore._engine import loops
+from schedcore._engine.loop import Loop
+loops.FIRST_PAUSE_S = 0.0
+def turn_once(self, woken=True, turn=Loop.turn_once):
+    turn(self, woken)
+    if self.engine.counters.settled:
+        raise SystemExit("out")
+Loop.turn_once = turn_once
+"""
+
+
+def test_a_host_whose_loop_is_given_up_says_so_and_ends_with_1(cli: Cli, home: Path, settings: Path):
+    address = home / "notify"
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as ear:
+        ear.bind(str(address))
+        env = {"NOTIFY_SOCKET": str(address)}
+        with serving(home, env=env, starter=DYING + STARTER) as served:
+            assert served.process.wait(PATIENCE_S) == 1
+        ear.settimeout(0.1)
+        words = list(_heard(ear))
+
+    log = served.err.read_text()
+    assert "loop died and is given up; restart this host" in log
+    assert "this host stops, because it cannot go on: given up: loop" in log
+    assert "STATUS=given up: loop" in words
+    told = cli("status", "--check", "--json")
+    assert told.code == 1
+
+
+def _heard(ear: socket.socket) -> Iterator[str]:
+    try:
+        while True:
+            yield from ear.recv(4096).decode().splitlines()
+    except TimeoutError:
+        return

@@ -210,6 +210,71 @@ def test_status_counts_what_is_overdue_and_a_clock_that_is_behind(world, control
     assert control.status()["overdue"] == 1
 
 
+def test_a_check_fails_when_a_slot_is_not_decided_within_two_beats(world, control, daily):
+    host = world.host()
+    control.add(daily())
+    host.beat()
+    host.engine.draining = True
+    world.clock.set("2026-06-01T09:00:00+00:00")
+    for _ in range(2):
+        host.beat()
+        assert control.status(check=True)["ok"]
+        world.clock.advance(60)
+    host.beat()
+    assert control.status(check=True)["ok"], "two beats are what it may take"
+
+    world.clock.advance(0.001)
+
+    (problem,) = control.status(check=True)["problems"]
+    assert problem == "1 job has a slot that came due over 2 beats ago, and no host has decided it"
+    host.engine.draining = False
+    host.beat()
+    assert control.status(check=True)["ok"]
+
+
+def test_what_a_hold_keeps_is_not_overdue(world, control, daily):
+    host = world.host()
+    control.add(daily())
+    host.beat()
+    control.halt(True, reason="a holiday")
+    world.clock.set("2026-06-01T09:05:00+00:00")
+    host.beat()
+
+    told = control.status(check=True)
+
+    assert (told["overdue"], told["ok"]) == (1, True)
+
+
+def test_what_came_due_while_no_host_lived_is_not_overdue_before_one_was_up_for_two_beats(
+    world, control, daily
+):
+    control.add(daily())
+    world.clock.set("2026-06-01T12:00:00+00:00")
+    host = world.host()
+    host.engine.draining = True
+    host.beat()
+    assert control.status(check=True)["ok"]
+
+    for _ in range(2):
+        world.clock.advance(60)
+        host.beat()
+
+    assert not control.status(check=True)["ok"]
+
+
+def test_what_waits_for_the_clock_to_be_believed_is_not_overdue(world, control, daily):
+    host = world.host()
+    control.add(daily())
+    world.clock.advance(300)
+    host.beat()
+    world.clock.step(hours=2)
+    host.beat()
+
+    told = control.status(check=True)
+
+    assert (told["overdue"], told["ok"]) == (1, True)
+
+
 def test_status_tells_how_late_runs_began(world, control, daily):
     host = world.host()
     control.add(daily())

@@ -14,7 +14,6 @@ from schedcore.domain.outcome import failed
 from schedcore.testing import noop
 
 
-@pytest.mark.untrue("I2", why="the definition that a resume opens begins at its slot, not behind it")
 def test_a_job_paused_for_three_days_counts_them_in_one_row_and_runs_none(world, control):
     host = world.host()
     control.add({"key": "tick", "kind": "noop", "cron": "* * * * *", "catch_up": "all"})

@@ -48,6 +48,27 @@ def test_coalesced_slots_are_counted_and_what_lies_between_them_is_no_slot(world
     assert verdict(control, "2026-06-04T09:00:00Z")[0] == "run"
 
 
+def test_a_backfilled_slot_keeps_its_decision_and_names_the_run_beside_it(world, control, daily):
+    host = world.host()
+    control.add(daily(cron="0 * * * *"))
+    world.clock.set("2026-06-01T10:00:00+00:00")
+    host.beat()
+    control.backfill("backup", "2026-06-01T07:00:00Z", "2026-06-01T09:00:00Z")
+    for _ in range(3):
+        host.beat()
+        world.clock.advance(5)
+
+    told = control.why("backup", "2026-06-01T09:00:00Z")
+    never_owed = control.why("backup", "2026-06-01T07:00:00Z")
+
+    assert (told["verdict"], told["reason"]) == ("skipped", "coalesced")
+    assert (told["run"]["trigger"], told["run"]["state"]) == ("backfill", "succeeded")
+    assert told["sentence"].endswith(
+        f"; run {told['run']['id']} (backfill) ran it later and is succeeded [definition 1]"
+    )
+    assert never_owed["verdict"] == "run"
+
+
 def test_late_slots_say_so(world, control, daily):
     host = world.host()
     control.add(daily(catch_up="skip"))
@@ -82,7 +103,6 @@ def test_a_paused_slot_names_who_paused(world, control, daily):
     assert "the job was paused (by anna)" in told["sentence"]
 
 
-@pytest.mark.untrue("I2", why="the definition that a resume opens begins at its slot, not behind it")
 def test_a_slot_behind_an_open_breaker_says_so(world, control, daily):
     from schedcore.spec import failed
 

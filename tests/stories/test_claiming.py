@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from schedcore._engine import opening
+from schedcore._engine import claiming, opening
 from schedcore._engine.pace import Pace
 from schedcore._engine.state import EngineSettings
 from schedcore._ledger import jobs as job_rows
@@ -302,6 +302,30 @@ def test_a_groups_rate_lets_so_many_start_in_its_window(stage: Stage, clock: Man
     assert done == [2, 2, 4, 4, 5, 5]
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_the_loop_wakes_when_the_window_of_a_rate_lets_the_next_one_start(
+    stage: Stage, clock: ManualClock, late: bool
+) -> None:
+    """Nobody ends then and nothing comes due: the loop itself must know the instant (T-07, P-19)."""
+    window = 90 * SECOND
+    host = stage(groups=(("mail", 9, 2, window),), beat=600.0, lease=3600.0, catch_up_apart=1.0)
+    jobs = [host.add(f"mail-{n}", cron="0 9 * * *", groups=["mail"]) for n in range(3)]
+    clock.set("2026-06-01T09:20:00+00:00" if late else "2026-06-01T09:00:00+00:00")
+    for _ in range(3):
+        host.poll()
+        clock.advance(1)
+    first, _ = sorted(run["started_at"] for job in jobs for run in host.runs(job) if run["started_at"])
+    host.poll()
+
+    sleeps = host.wakes_in()
+
+    assert clock.wall() + round(sleeps * SECOND) == first + window
+    clock.advance(sleeps)
+    host.poll()
+    assert [run["word"] for job in jobs for run in host.runs(job)] == ["succeeded"] * 3
+    assert clock.wall() == first + window
+
+
 @pytest.mark.parametrize("where", [{"tags": ["big"]}, {"environments": ["live"]}])
 def test_a_run_is_taken_by_a_host_that_has_what_it_needs(
     stage: Stage, clock: ManualClock, where: dict[str, list[str]]
@@ -402,8 +426,6 @@ def test_two_hosts_that_claim_at_the_same_moment_never_take_two_runs_that_must_b
         object.__setattr__(host.engine.settings, "tags", frozenset({"none"}))
     assert [word for _, word in a.words(job)] == ["queued"] * 3
 
-    from schedcore._engine import claiming
-
     with a.ledger.write() as c1, b.ledger.write() as c2:
         (lane,) = [head[0] for head in a.ledger.hot.heads(c1, "queued")]
         needs = opening.Needs.read(job_rows.lane_needs(c1, [lane])[lane])
@@ -415,6 +437,31 @@ def test_two_hosts_that_claim_at_the_same_moment_never_take_two_runs_that_must_b
 
     assert len(got_a) == 1
     assert got_b == []
+
+
+def test_a_host_that_looked_before_another_claimed_asks_again_under_the_jobs_lock(
+    stage: Stage, clock: ManualClock
+) -> None:
+    """Each has found another run of the job, and the lock is free again when the second one comes to it (0011)."""
+    a, b = stage(hold=True), stage(hold=True)
+    if a.ledger.is_sqlite:
+        pytest.skip("one writer at a time")
+    job = a.add("one-by-one", cron="* * * * *", catch_up="all", catch_up_max=3, tags=["none"])
+    clock.advance(minutes=3)
+    a.beat()
+    lease, now = clock.lease() + 60 * SECOND, clock.wall()
+
+    with b.ledger.write() as c2:
+        with a.ledger.write() as c1:
+            lane = a.job(job)["lane"]
+            needs = opening.Needs.read(job_rows.lane_needs(c1, [lane])[lane])
+            first = claiming.take(a.engine, c1, a.ledger.hot.queued(c1, lane, 0, now, 1), needs, now, lease)
+            found = b.ledger.hot.queued(c2, lane, 0, now, 4)
+        second = claiming.take(b.engine, c2, found, needs, now, lease)
+
+    assert len(first) == 1
+    assert len(found) == 1
+    assert second == []
 
 
 def test_a_failing_run_gives_its_place_back_while_it_waits_for_its_retry(

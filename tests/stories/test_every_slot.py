@@ -49,9 +49,6 @@ def quiet() -> Iterator[None]:
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(history=histories, first=st.sampled_from(TRIGGERS), more=policies, jitter=st.sampled_from([0, 0, 90]))
-@pytest.mark.untrue(
-    "I4", why="slots are coalesced although the newest one was skipped, so no run stands for them"
-)
 def test_every_slot_of_every_definition_is_decided_once(
     stage: Stage, clock: ManualClock, history: Any, first: Any, more: Any, jitter: int
 ) -> None:

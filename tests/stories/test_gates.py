@@ -12,7 +12,6 @@ from schedcore.testing import Doorkeeper, DyingLedger, Ear, ManualClock, Standin
 from tests.stories.conftest import Stage
 
 
-@pytest.mark.untrue("I9", why="a run that waited at a gate keeps its reason and text after it ended ok")
 def test_a_veto_that_passes_is_asked_again_and_uses_no_attempt(stage: Stage, clock: ManualClock) -> None:
     keeper = Doorkeeper(Veto("the key is missing"), Veto("the key is missing"))
     host = stage(gates=[keeper.stands("key")])
@@ -39,7 +38,6 @@ def test_a_veto_that_passes_is_asked_again_and_uses_no_attempt(stage: Stage, clo
     assert (run["attempts"], len(keeper.asked)) == (1, 3)
 
 
-@pytest.mark.untrue("I9", why="a run that waited at a gate keeps its reason and text after it ended ok")
 def test_latency_is_counted_from_the_slot_although_a_gate_said_no(stage: Stage, clock: ManualClock) -> None:
     host = stage(gates=[Doorkeeper(Veto("not yet")).stands()])
     job = host.add("send", cron="0 9 * * *")
@@ -87,10 +85,11 @@ def test_a_one_shot_that_a_gate_refuses_is_done_and_its_listeners_hear_of_it(
     assert [event["run"]["state"] for event in ear.heard] == ["blocked"]
 
 
+@pytest.mark.parametrize("raised", [ZeroDivisionError("oh"), SystemExit("out")])
 def test_a_gate_that_raises_blocks_with_its_name_and_stops_nothing_else(
-    stage: Stage, clock: ManualClock
+    stage: Stage, clock: ManualClock, raised: BaseException
 ) -> None:
-    host = stage(gates=[Doorkeeper(ZeroDivisionError("oh")).stands("preflight")])
+    host = stage(gates=[Doorkeeper(raised).stands("preflight")])
     bad = host.add("bad", cron="0 9 * * *")
     good = host.add("good", cron="0 9 * * *")
     clock.set("2026-06-01T09:00:00+00:00")

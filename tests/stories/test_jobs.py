@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import sqlalchemy as sa
 
+from schedcore._engine import zone_data
+from schedcore._ledger import jobs as job_rows
 from schedcore._ledger.schema import definitions, jobs
+from schedcore.domain import zones
 from schedcore.domain.clock import text
 from schedcore.domain.errors import Conflict, Refused
-from schedcore.domain.zones import replaced_data, zone_bytes
+from schedcore.domain.zones import replaced_data, tz_version, zone_bytes
 from schedcore.testing import ManualClock, StandingHost
 from tests.stories.conftest import Stage
 
@@ -163,7 +168,6 @@ def test_an_edit_of_the_trigger_first_opens_what_is_due_and_then_counts_from_now
     assert text(host.job(job)["next_run_at"]) == "2026-06-02T08:00:00.000Z"
 
 
-@pytest.mark.untrue("I2", why="the definition that a resume opens begins at its slot, not behind it")
 def test_a_paused_job_counts_its_slots_in_one_row_and_runs_none_of_them(
     host: StandingHost, clock: ManualClock
 ) -> None:
@@ -183,7 +187,6 @@ def test_a_paused_job_counts_its_slots_in_one_row_and_runs_none_of_them(
     assert len(host.runs(job)) == 1
 
 
-@pytest.mark.untrue("I2", why="the definition that a resume opens begins at its slot, not behind it")
 def test_fault_R11_a_pause_of_three_days_stops_no_job(host: StandingHost, clock: ManualClock) -> None:
     job = host.add("minutely", cron="* * * * *")
     host.control.pause("minutely")
@@ -263,6 +266,93 @@ def test_new_zone_data_move_a_waiting_slot_once(stage: Stage, clock: ManualClock
         assert [d["tz_version"] for d in host.definitions(job)][-1] == "9999z"
         assert host.control.history("local")[-1]["action"] == "tz_data"
         assert text(host.job(job)["next_run_at"]) == "2026-06-02T09:00:00.000Z"
+
+
+def test_what_was_owed_before_new_zone_data_is_decided_by_the_definition_that_owed_it(
+    stage: Stage, clock: ManualClock
+) -> None:
+    host = stage()
+    job = host.add("local", cron="0 * * * *", zone="Europe/Berlin")
+    host.stop()
+    clock.set("2026-06-01T10:30:00+00:00")
+
+    with replaced_data("9999z", {"Europe/Berlin": zone_bytes("Etc/GMT-3")}):
+        host = stage()
+        host.beat()
+
+        first, second = host.definitions(job)
+        assert [(run["at"], run["definition"]) for run in host.runs(job)] == [("10:00:00", 1)]
+        assert [(r["reason"], r["slots"], r["definition"]) for r in host.skip_rows(job)] == [
+            ("coalesced", 1, 1)
+        ]
+        assert first["valid_to"] == second["valid_from"] == clock.wall()
+        assert text(host.job(job)["next_run_at"]) == "2026-06-01T11:00:00.000Z"
+
+
+def test_new_zone_data_are_followed_in_batches_and_one_bad_job_stops_no_other(
+    stage: Stage, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = stage()
+    keys = [f"job-{n}" for n in range(7)]
+    ids = [host.add(key, cron="0 12 * * *", zone="Europe/Berlin", payload={"n": key}) for key in keys]
+    bad = host.add("bad", cron="0 12 * * *", zone="Europe/Berlin")
+    elapsed = host.add("elapsed", every="1h")
+    with host.ledger.write() as c:
+        job_rows.redefine(c, bad, 1, {"trigger": '{"kind":"cron","text":"nonsense"}'})
+    host.stop()
+    monkeypatch.setattr(zone_data, "BATCH", 3)
+    followed: list[int] = []
+    batch = zone_data._batch
+    monkeypatch.setattr(zone_data, "_batch", lambda *given: followed.append(batch(*given)) or followed[-1])
+
+    with replaced_data("9999z", {"Europe/Berlin": zone_bytes("Etc/GMT-3")}):
+        host = stage()
+
+        assert followed == [3, 3, 1]
+        for job in ids:
+            before, after = host.definitions(job)
+            same = ("kind", "trigger", "policies", "payload", "digest", "state", "toolset")
+            assert [before[name] for name in same] == [after[name] for name in same]
+            assert (after["number"], after["tz_version"], after["valid_to"]) == (2, "9999z", None)
+            assert (host.job(job)["definition"], before["valid_to"]) == (2, after["valid_from"])
+            assert text(host.job(job)["next_run_at"]) == "2026-06-01T09:00:00.000Z"
+            assert host.control.history(host.job(job)["key"])[-1]["action"] == "tz_data"
+        assert [len(host.definitions(job)) for job in (bad, elapsed)] == [1, 1]
+
+
+def test_a_host_with_older_zone_data_moves_nothing_back_while_a_newer_one_lives(
+    stage: Stage, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    with replaced_data("9999z", {"Europe/Berlin": zone_bytes("Etc/GMT-3")}):
+        newer = stage()
+        newer.beat()
+        job = newer.add("local", cron="0 12 * * *", zone="Europe/Berlin")
+
+    older = stage()
+
+    assert [d["tz_version"] for d in older.definitions(job)] == ["9999z"]
+    assert "host-1 has zone data 9999z, this one" in caplog.text
+    newer.stop()
+    last = stage()
+    assert [d["tz_version"] for d in last.definitions(job)] == ["9999z", tz_version()]
+
+
+def test_zone_data_that_change_under_a_host_are_not_read_before_it_is_started_again(
+    host: StandingHost, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Old rules and new ones never meet in one process, whatever an installer does beside it (P-28)."""
+
+    def gone(package: str) -> Path:
+        raise FileNotFoundError(f"{package} is being replaced")
+
+    zones._opened.cache_clear()
+    monkeypatch.setattr(zones, "files", gone)
+
+    job = host.add(
+        "far", cron="0 12 * * *", zone="Pacific/Chatham"
+    )  # a zone that nobody has asked for before
+
+    assert text(host.job(job)["next_run_at"]) == "2026-06-01T23:15:00.000Z"
 
 
 def test_a_one_shot_that_is_moved_ahead_after_it_was_done_is_active_again(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from schedcore._ledger import listeners
 from schedcore.spec import failed
 from schedcore.testing import Ear, ManualClock, Player, StandingHost
@@ -15,10 +17,11 @@ def runs(host: StandingHost, clock: ManualClock, n: int) -> None:
         host.beat()
 
 
+@pytest.mark.parametrize("raised", [ConnectionError("nobody hears me"), SystemExit("out")])
 def test_a_listener_that_raises_is_named_the_others_are_served_and_it_catches_up(
-    stage: Stage, clock: ManualClock
+    stage: Stage, clock: ManualClock, raised: BaseException
 ) -> None:
-    good, bad = Ear(), Ear(deaf=2)
+    good, bad = Ear(), Ear(deaf=2, error=raised)
     host = stage(listeners=[bad.listens("bad"), good.listens("good")])
     host.add("minutely", cron="* * * * *")
     runs(host, clock, 3)
@@ -27,7 +30,7 @@ def test_a_listener_that_raises_is_named_the_others_are_served_and_it_catches_up
     assert (len(good.heard), len(bad.heard)) == (3, 0)
     with host.ledger.read() as c:
         marks = {mark["listener"]: mark for mark in listeners.listed(c)}
-    assert marks["bad"]["last_error"] == "ConnectionError: nobody hears me"
+    assert marks["bad"]["last_error"] == f"{type(raised).__name__}: {raised}"
     for _ in range(4):
         clock.advance(minutes=1)
         host.tell()

@@ -94,6 +94,40 @@ def test_a_backfill_opens_the_slots_without_a_row_once(stage: Stage, clock: Manu
     ]
 
 
+def test_a_backfill_decides_nothing(stage: Stage, clock: ManualClock) -> None:
+    """Coalesced, paused, never owed, still undecided: decision 0019, point by point."""
+    host = stage()
+    job = host.add("hourly", cron="0 * * * *", count=50)
+    clock.set("2026-06-01T10:30:00+00:00")
+    host.beat()  # a run of 10:00; 09:00 is coalesced
+    host.control.pause("hourly")
+    clock.set("2026-06-01T12:30:00+00:00")
+    host.control.resume("hourly")  # 11:00 and 12:00 are one row
+    host.control.pause("hourly")
+    clock.set("2026-06-01T13:30:00+00:00")  # 13:00 is in a pause that lasts
+    before = host.skip_rows(job), host.job(job)
+
+    told = host.control.backfill("hourly", "2026-06-01T07:00:00Z", "2026-06-01T13:30:00Z")
+    for _ in range(8):
+        host.poll()
+        clock.advance(5)
+
+    assert told["slots"] == [f"2026-06-01T{hour:02}:00:00.000Z" for hour in (7, 8, 9, 11, 12)]
+    after = host.job(job)
+    assert host.skip_rows(job) == before[0], "what was decided stands"
+    moves = ("last_slot", "next_run_at", "slots_left", "fired", "anchor")
+    assert {name: after[name] for name in moves} == {name: before[1][name] for name in moves}
+    scheduled = [run["id"] for run in host.runs(job) if run["trigger_word"] == "schedule"]
+    assert {row["run_id"] for row in host.skip_rows(job)} <= {*scheduled, None}
+    slots = [run["scheduled_for"] for run in host.runs(job) if run["trigger_word"] == "backfill"]
+    assert max(slots) <= after["last_slot"]
+    host.control.resume("hourly")
+    assert host.skips(job)[-1] == ("paused", 1), "13:00 was left to the resume"
+    clock.set("2026-06-01T14:00:00+00:00")
+    host.beat()
+    assert host.words(job)[-1] == ("14:00:00", "succeeded")
+
+
 def test_a_backfill_takes_at_most_what_it_is_told(host: StandingHost, clock: ManualClock) -> None:
     host.add("minutely", cron="* * * * *")
     clock.set("2026-06-01T14:30:00+00:00")

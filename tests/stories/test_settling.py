@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from schedcore.domain.clock import from_us
 from schedcore.spec import Outcome, RunContext, Veto, blocked, failed, findings, no_op, ok
 from schedcore.testing import Doorkeeper, ManualClock, Player, noop
 from tests.stories.conftest import Stage
@@ -153,7 +154,6 @@ def test_a_run_keeps_what_each_attempt_was(stage: Stage, clock: ManualClock) -> 
     ]
 
 
-@pytest.mark.untrue("I2", why="the definition that a resume opens begins at its slot, not behind it")
 def test_five_failures_in_a_row_pause_the_job_with_one_line(
     stage: Stage, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -214,6 +214,49 @@ def test_an_open_breaker_with_a_cool_down_makes_one_probe_over_two_hosts(
     assert a.job(job)["streak"] == 0
 
 
+def test_what_a_probe_passes_is_counted_under_the_definition_that_owed_it(
+    stage: Stage, clock: ManualClock
+) -> None:
+    host = stage(hold=True)
+    job = host.add("failing", cron="* * * * *", breaker=1, breaker_cooldown="1h")
+    clock.advance(minutes=1)
+    host.beat()
+    clock.advance(minutes=2, seconds=30)
+    host.finish(None, BAD)
+    host.beat()  # it pauses at 08:03:30; 08:02 and 08:03 had come before, and nobody has opened them
+    assert host.job(job)["state"] == "paused"
+
+    clock.set("2026-06-01T09:04:00+00:00")
+    host.beat()
+
+    told = [(row["definition"], row["reason"], row["slots"], row["last_slot"]) for row in host.skip_rows(job)]
+    first, second = host.definitions(job)
+    assert [row[:3] for row in told] == [(1, "breaker", 2), (2, "breaker", 60)]
+    assert told[0][3] < first["valid_to"] == second["valid_from"]
+    (probe,) = host.held.values()
+    assert (probe.slot, probe.job.number) == (host.job(job)["last_slot"], 2)
+
+
+def test_a_probe_takes_no_more_than_the_count_of_its_trigger_allows(stage: Stage, clock: ManualClock) -> None:
+    host = stage(hold=True)
+    job = host.add("failing", cron="* * * * *", count=5, breaker=1, breaker_cooldown="1h")
+    clock.advance(minutes=1)
+    host.beat()
+    host.finish(None, BAD)
+    host.beat()
+    assert (host.job(job)["state"], host.job(job)["slots_left"]) == ("paused", 4)
+
+    clock.set("2026-06-01T09:02:00+00:00")
+    host.beat()
+
+    assert [run["at"] for run in host.runs(job)] == ["08:01:00", "08:05:00"], "the newest that is allowed"
+    assert host.skips(job) == [("breaker", 3)]
+    assert host.job(job)["slots_left"] == 0
+    host.finish()
+    host.beat()
+    assert host.job(job)["state"] == "done"
+
+
 @pytest.mark.parametrize("how", ["blocked", "gate", "overlap", "cancelled"])
 def test_a_probe_that_told_nothing_is_followed_by_another(stage: Stage, clock: ManualClock, how: str) -> None:
     gate = Doorkeeper(*([None, None, Veto("never", passing=False)] if how == "gate" else []))
@@ -245,6 +288,92 @@ def test_a_probe_that_told_nothing_is_followed_by_another(stage: Stage, clock: M
         host.beat()
 
     assert host.job(job)["state"] == "active"
+
+
+@pytest.mark.parametrize("how", ["lost", "told to stop, then lost", "lost under a wider breaker"])
+def test_a_probe_whose_host_dies_is_followed_by_another(stage: Stage, clock: ManualClock, how: str) -> None:
+    host = stage(hold=True)
+    job = host.add("failing", cron="0 * * * *", breaker=1, breaker_cooldown="1h", timeout="10m")
+    clock.advance(hours=1)
+    host.beat()
+    host.finish(None, BAD)
+    host.beat()
+    if "wider" in how:
+        host.control.edit("failing", {"breaker": 10})
+    clock.advance(hours=1)
+    host.beat()
+    (probe,) = host.held
+    if "told" in how:
+        host.control.cancel(probe, "not now")
+    host.die()
+
+    other = stage(hold=True)
+    for _ in range(12):  # a judge must have been in contact for a lease
+        clock.advance(12)
+        other.poll()
+    while not other.held and clock.instant.hour < 14:
+        clock.advance(minutes=10)
+        other.beat()
+
+    assert other.runs(job)[1]["word"] == ("cancelled" if "told" in how else "interrupted")
+    (again,) = other.held.values()
+    assert again.probe
+    opened_anew = (
+        "11:00:00" if "told" in how else "12:00:00"
+    )  # a failed probe opens it for the same time again
+    assert f"{from_us(again.slot):%H:%M:%S}" == opened_anew
+    other.finish()
+    other.beat()
+    assert other.job(job)["state"] == "active"
+
+
+@pytest.mark.parametrize(
+    ("at", "change", "probe"),
+    [
+        ("09:00", {"payload": {"n": 1}}, "11:00:00"),
+        ("11:05", {"payload": {"n": 1}}, "11:00:00"),
+        ("09:00", {"cron": "30 * * * *"}, "10:30:00"),
+        ("09:00", {"breaker_cooldown": "3h"}, "12:00:00"),
+        ("09:00", {"breaker_cooldown": 0}, None),
+    ],
+)
+def test_an_edit_leaves_an_open_breaker_its_probe(
+    stage: Stage, clock: ManualClock, at: str, change: dict[str, object], probe: str | None
+) -> None:
+    host = stage(hold=True)
+    job = host.add("failing", cron="0 * * * *", breaker=1, breaker_cooldown="90m")
+    clock.advance(hours=1)
+    host.beat()
+    host.finish(None, BAD)
+    host.beat()  # it pauses at 09:00; the first slot after the cool-down is that of 11:00
+    clock.set(f"2026-06-01T{at}:00+00:00")
+
+    host.control.edit("failing", change)
+
+    due = host.job(job)["next_run_at"]
+    assert (due and f"{from_us(due):%H:%M:%S}") == probe
+
+
+def test_a_probe_that_works_is_the_only_one_although_another_run_of_its_job_ends(
+    stage: Stage, clock: ManualClock
+) -> None:
+    host = stage(hold=True, workers=1)
+    job = host.add("failing", cron="0 * * * *", breaker=1, breaker_cooldown="1h", overlap="parallel")
+    clock.advance(hours=1)
+    host.beat()
+    host.finish(None, BAD)
+    host.beat()
+    clock.advance(hours=1)
+    host.beat()
+    assert [item.probe for item in host.held.values()] == [1]
+    waiting = host.control.run("failing")["run"]
+
+    host.control.cancel(waiting, "not now")
+
+    assert host.job(job)["next_run_at"] is None
+    host.finish(None, blocked("secret"))
+    host.beat()
+    assert host.job(job)["next_run_at"] is not None, "now another one may try"
 
 
 def test_soft_failures_are_findings_and_a_missing_program_is_not(stage: Stage, clock: ManualClock) -> None:

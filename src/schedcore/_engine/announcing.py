@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import platform
 import time
@@ -11,17 +10,12 @@ from typing import Any
 
 import orjson
 
-from schedcore._engine import moves
 from schedcore._engine.state import Engine
-from schedcore._ledger import events, groups, hosts, jobs, listeners
-from schedcore._ledger.events import Actor
+from schedcore._ledger import groups, hosts, listeners
 from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Refused
-from schedcore.domain.zones import tz_version
 
-__all__ = ["announce", "follow_tz_data", "leave", "refuse_other_machine"]
-
-log = logging.getLogger("schedcore.host")
+__all__ = ["announce", "leave", "refuse_other_machine"]
 
 
 def refuse_other_machine(e: Engine, wait: Callable[[float], object] = time.sleep) -> None:
@@ -94,27 +88,3 @@ def leave(e: Engine) -> None:
     """The host stopped in order."""
     with e.ledger.write() as c:
         hosts.leave(c, e.host_id, e.ledger.times.now(c))
-
-
-def follow_tz_data(e: Engine) -> int:
-    """New zone data opens a new definition and recomputes unopened slots, in one transaction each (P-28)."""
-    version = tz_version()
-    with e.ledger.read() as c:
-        found = jobs.of_other_tz(c, version)
-    for job_id in found:
-        with e.ledger.write() as c:
-            job = jobs.lock(c, job_id)
-            now = e.ledger.times.now(c)
-            try:
-                trigger = moves.trigger_of(jobs.definition(c, job_id, job["definition"]), e.toolbox.triggers)
-            except Exception as error:
-                log.warning("job %s: its trigger cannot be read: %s", job["key"], error)
-                continue
-            number = moves.new_definition(c, job, now)
-            after = job["last_slot"] if job["last_slot"] is not None else job["anchor"]
-            due = moves.next_due(job, trigger, after, job["slots_left"])
-            jobs.update(c, job_id, definition=number, updated_at=now)
-            jobs.set_due(c, job_id, definition=number, next_run_at=due)
-            actor = Actor(e.name, "machine")
-            events.record(c, job_id, now, actor, "tz_data", reason=f"zone data is now {version}")
-    return len(found)

@@ -234,6 +234,7 @@ def _nearest(
     ahead += [
         t for t in starts if t > now
     ]  # what could start now and did not waits for room: an end wakes us
+    ahead += claiming.rate_ends(e, c, queued, now)
     if e.toolbox.gates and (asks := gating.nearest_ask(c)) is not None:
         ahead.append(max(asks, now + 1))
     return min(ahead, default=None)

@@ -19,7 +19,7 @@ from schedcore.domain.run import RunState
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
 
-__all__ = ["claim_late", "claim_present", "take"]
+__all__ = ["claim_late", "claim_present", "rate_ends", "take"]
 
 
 def claim_present(
@@ -32,6 +32,17 @@ def claim_present(
 def claim_late(e: Engine, c: Connection, lane: int, needs: Needs, now: int, lease_end: int) -> list[Claimed]:
     """Take the oldest catch-up run of one lane, if its groups have a place."""
     return _claim(e, c, lane, needs, 1, now, lease_end, 1)[0]
+
+
+def rate_ends(e: Engine, c: Connection, queued: list[list[int | None]], now: int) -> list[int]:
+    """When a rate lets the next of the runs start that could have started by now: nobody's end tells of that."""
+    names: set[str] = set()
+    for lane, present, late in queued:
+        needs = e.lane_cache.get(lane) if lane is not None else None
+        begun = min((t for t in (present, late) if t is not None), default=now + 1) <= now
+        if begun and needs is not None and needs.groups and e.fits(needs):
+            names.update(needs.groups)
+    return [end for end in groups.rate_ends(c, sorted(names)) if end > now]
 
 
 def _claim(
@@ -94,6 +105,7 @@ def take(
         started = _alone(
             c, [one for one in alone if one[1][1] in locked], {i.job.job_id for i in claimed}, now
         )
+        jobs.touch(c, [item.job.job_id for item in started])
         e.contended |= len(started) < len({row[1] for _, row in alone})
         claimed += started
         _end(

@@ -7,7 +7,6 @@ A veto that may pass leaves the run ``waiting`` and is asked again, at most ``ga
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Mapping
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -47,7 +46,7 @@ class Gatekeeper:
     def start(self) -> None:
         """Start the thread, if any gate was declared."""
         if self._engine.toolbox.gates and not self._inline:
-            threading.Thread(target=self._work, name="schedcore-gates", daemon=True).start()
+            self._engine.loops.start("gates", self._work)
 
     def close(self) -> None:
         """End the thread after what it asks now."""
@@ -71,14 +70,22 @@ class Gatekeeper:
 
     def _work(self) -> None:
         while (item := self._queue.get()) is not None:
-            self._answer(*item)
-            self._engine.inbox.put(None)
+            run_id = item[1][0]
+            try:
+                self._answer(*item)
+            except BaseException as error:
+                self._asked.discard(run_id)  # a later turn asks again
+                if not isinstance(error, Exception):
+                    raise
+                self._engine.loops.fault("gates", error, f"run {run_id} could not be asked about")
+            else:
+                self._engine.inbox.put(None)
 
     def _answer(self, job: Compiled, row: list[Any]) -> None:
         for plugin, gate in self._engine.toolbox.gates_of(job.kind):
             try:
                 veto = gate.ask(_shown(job, row))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 log.exception("gate %s of plugin %s raised", gate.name, plugin)
                 veto = Veto(
                     f"gate {gate.name} of plugin {plugin} raised {type(error).__name__}: {error}", False

@@ -8,26 +8,22 @@ the loop never ends by itself (G13, T-19).
 from __future__ import annotations
 
 import logging
-import random
 import threading
 from collections.abc import Callable, Sequence
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from schedcore._engine import beat, holding, recovery, settling
+from schedcore._engine import beat, ends, holding, recovery, reporting
 from schedcore._engine.gates import Gatekeeper
 from schedcore._engine.guarding import look_at_clock
+from schedcore._engine.outage import Outage
 from schedcore._engine.pool import Pool
 from schedcore._engine.spool import Spool
 from schedcore._engine.state import Engine, Finish
 from schedcore._engine.taking_in import take_in
-from schedcore._ledger import holds, hosts
-from schedcore._ledger.ledger import CommitUnknown, DiskFull
+from schedcore._ledger import hosts
 from schedcore.domain.clock import SECOND, text
-from schedcore.domain.errors import LedgerBusy, LedgerError, SchedcoreError
-from schedcore.domain.outcome import Outcome
+from schedcore.domain.errors import LedgerError, SchedcoreError
 
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
@@ -36,7 +32,6 @@ __all__ = ["Loop"]
 
 log = logging.getLogger("schedcore.loop")
 _POLL_S = 0.2
-_WAIT_MAX_S = 30.0
 _ORDERS_US = 100_000
 _MARGIN_US = 1_000
 
@@ -68,18 +63,16 @@ class Loop:
         self._beat_due = 0
         self._leases_due = 0
         self._orders_due = 0
-        self._down_waits = 0
-        self._disk_full_since: int | None = None
         self._closing = threading.Event()
+        self._outage = Outage(engine, spool, self._closing)
         self.thread: threading.Thread | None = None
 
     # -- the thread ---------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Start the thread, and the one beside it that keeps the limits when a call to the ledger hangs."""
-        self.thread = threading.Thread(target=self.run, name="schedcore-loop", daemon=True)
-        self.thread.start()
-        threading.Thread(target=self._ward, name="schedcore-ward", daemon=True).start()
+        self.thread = self.engine.loops.start("loop", self.run)
+        self.engine.loops.start("ward", self._ward)
 
     def wake(self) -> None:
         """Something may be due; from any thread."""
@@ -94,26 +87,26 @@ class Loop:
 
     def run(self) -> None:
         """Repeat turns until closed."""
-        while not self._closing.is_set():
-            try:
-                self._turn_or_wait()
-            except Exception as error:  # the loop lives; the fault is named and counted
-                self.engine.counters.loop_faults += 1
-                self.engine.counters.last_fault = f"{type(error).__name__}: {error}"[:500]
-                log.exception("a turn failed; the next one follows")
-                self._drop_connection()
-                self._wait_out(1.0)
-        self._drop_connection()
-        self._keep_the_rest()
+        try:
+            while not self._closing.is_set():
+                try:
+                    self._turn_or_wait()
+                except Exception as error:  # the loop lives; the fault is named and counted
+                    self.engine.loops.fault("loop", error, "a turn failed; the next one follows")
+                    self._drop_connection()
+                    self._outage.wait_out(1.0, self._unsettled)
+        finally:
+            self._drop_connection()
+        self.keep_the_rest()
 
     def _turn_or_wait(self) -> None:
         try:
             self.turn_once(self._sleep())
-            self._down_waits = 0
+            self._outage.over()
         except LedgerError as error:
-            self._wait_out(self.ledger_fault(error))
+            self._outage.wait_out(self.ledger_fault(error), self._unsettled)
 
-    def _keep_the_rest(self) -> None:
+    def keep_the_rest(self) -> None:
         """What ended and is not in the ledger is spooled: nobody will turn again."""
         before = -1
         while len(self._unsettled) != before:
@@ -126,7 +119,8 @@ class Loop:
         """Give the orders that must not wait for the ledger: limits, and what is cut off."""
         every = min(1.0, self.engine.settings.lease / 15)
         while not self._closing.wait(every):
-            holding.stop_overdue(self.engine)
+            with self.engine.loops.contained("ward", "limits could not be kept; it tries again"):
+                holding.stop_overdue(self.engine)
 
     def _sleep(self) -> bool:
         """Wait for work, an order, a commit of another process or the next due instant; True when woken."""
@@ -223,17 +217,20 @@ class Loop:
         late = [f for f in finishes if engine.running.get(f.claimed.run_id) is not f.claimed]
         try:
             while late:
-                self._late(late[-1])
+                ends.stale(engine, c, late[-1])  # work that was given up has ended after all
                 late.pop()
-            done = self._write(c, known, claims)
+            done = ends.write(engine, c, known, claims=claims)
         except BaseException:
             self._unsettled = known + late + self._unsettled
             raise
-        self._all_settled(known)
+        try:
+            self._all_settled(known)
+        finally:  # what is claimed begins, whatever went wrong in the telling
+            if done is not None:
+                self._hand_over(done)
         if done is None:
             self._more = True
             return
-        self._hand_over(done)
         for job, row in engine.to_ask:
             self.gates.ask(job, row)
         engine.to_ask.clear()
@@ -241,8 +238,7 @@ class Loop:
         self._more = done.more and bool(done.claimed or known or done.opened)
         if done.leapt:
             look_at_clock(engine, c)
-        if self._disk_full_since is not None:
-            self._space_again(c)
+        self._outage.space_again(c)
 
     def _hand_over(self, done: beat.Turn) -> None:
         hand_over = self.engine.hand_over
@@ -267,41 +263,6 @@ class Loop:
             self._hand_over(found.turn)
         self._more = True
 
-    def _write(self, c: Connection, known: list[Finish], claims: bool) -> beat.Turn | None:
-        engine = self.engine
-        try:
-            return beat.turn(engine, c, known, claims=claims)
-        except settling.FenceLost:
-            pass
-        except Exception as error:
-            engine.to_ask.clear()  # what was to be asked about was rolled back, and its id may come again
-            if isinstance(error, LedgerError) or not known:
-                raise
-            log.exception("an end cannot be written; they are written one by one")
-        engine.to_ask.clear()
-        for finish in known:  # one by one: a lost fence, or an end that cannot be stored, loses only itself
-            self._write_one(c, finish)
-        return None
-
-    def _write_one(self, c: Connection, finish: Finish) -> None:
-        engine = self.engine
-        try:
-            beat.turn(engine, c, [finish], claims=False)
-        except settling.FenceLost:
-            self._stale(c, finish)
-        except LedgerError:
-            raise
-        except Exception as error:  # whatever an executor returned that no ledger can hold
-            engine.counters.loop_faults += 1
-            text = f"what it ended with cannot be stored: {type(error).__name__}"
-            log.exception("run %d: %s", finish.claimed.run_id, text)
-            instead = Outcome("failed", "executor_error", text, retry=False)
-            bare = Finish(finish.claimed, instead, finish.started_at, finish.finished_at)
-            try:
-                beat.turn(engine, c, [bare], claims=False)
-            except settling.FenceLost:
-                self._stale(c, bare)
-
     def _all_settled(self, finishes: Sequence[Finish]) -> None:
         engine = self.engine
         gated = bool(engine.toolbox.gates)
@@ -318,21 +279,6 @@ class Loop:
         if finishes:
             self.settled()
 
-    def _late(self, finish: Finish) -> None:
-        """Work that was given up has ended after all."""
-        self._stale(self._open(), finish)
-
-    def _stale(self, c: Connection, finish: Finish) -> None:
-        engine = self.engine
-        try:
-            with engine.ledger.write(c):
-                settling.stale(engine, c, finish, engine.ledger.times.now(c))
-        except LedgerError:
-            raise
-        except Exception:  # of a run that a restored ledger has never seen, perhaps
-            engine.counters.loop_faults += 1
-            log.exception("run %d: its late answer cannot be recorded and is dropped", finish.claimed.run_id)
-
     # -- the beat -------------------------------------------------------------------------------------
 
     def _beat(self, c: Connection) -> None:
@@ -341,15 +287,14 @@ class Loop:
             self._more = True
         with engine.ledger.write(c):
             now = engine.ledger.times.now(c)
-            order = hosts.beat(c, engine.host_id, now, orjson.dumps(_status(engine)).decode())
+            order = hosts.beat(c, engine.host_id, now, reporting.status(engine))
         if order == "drain":
             engine.draining = True
         engine.counters.beats += 1
         if engine.ledger.is_sqlite and engine.ledger.dialect.wal_reset_fault():
             engine.ledger.checkpoint()
         self._beat_due = engine.clocks.boot() + int(engine.settings.beat * SECOND)
-        if self._disk_full_since is not None:
-            self._space_again(c)
+        self._outage.space_again(c)
         engine.started.set()
         self.beaten()
 
@@ -373,61 +318,7 @@ class Loop:
 
         Answers how many seconds to wait before that.
         """
-        engine = self.engine
-        engine.counters.ledger_faults += 1
-        engine.counters.last_fault = str(error)[:500]
-        if isinstance(error, DiskFull):
-            if self._disk_full_since is None:
-                self._disk_full_since = engine.instant()
-                log.error("hold disk_full: %s", error)
-        elif not isinstance(error, LedgerBusy):
-            engine.contact_since = None
-            log.warning("%s", error)
-        for finish in self._unsettled:
-            self.spool.keep(finish)
+        wait = self._outage.begun(error, self._unsettled)
         self._drop_connection()
-        holding.stop_overdue(self.engine)
-        self._down_waits = min(self._down_waits + 1, 16)
-        longest = min(_WAIT_MAX_S, engine.settings.beat)
-        wait: float = min(longest, 0.1 * 2**self._down_waits) * random.uniform(0.5, 1.0)
-        if isinstance(error, CommitUnknown | LedgerBusy):
-            wait = 0.05
         self._more = True
         return wait
-
-    def _wait_out(self, seconds: float) -> None:
-        """Wait without the ledger: limits are kept, and what ends meanwhile is spooled at once (G13)."""
-        engine = self.engine
-        until = engine.clocks.boot() + int(seconds * SECOND)
-        while not self._closing.is_set() and (left := until - engine.clocks.boot()) > 0:
-            try:
-                item = engine.inbox.get(timeout=min(left / SECOND, 1.0))
-            except Empty:
-                item = None
-            if item is not None:
-                self._unsettled.append(item)
-                self.spool.keep(item)
-            self._unsettled += holding.keep_limits(engine)
-
-    def _space_again(self, c: Connection) -> None:
-        """A write went through after a full disk: the hold's row is written now, opened and lifted (G11)."""
-        engine = self.engine
-        since, self._disk_full_since = self._disk_full_since, None
-        with engine.ledger.write(c):
-            now = engine.ledger.times.now(c)
-            holds.open_hold(c, "disk_full", engine.name, since or now, "the ledger's disk was full")
-            holds.lift(c, "disk_full", engine.name, now)
-        log.warning("there is space again; work resumes")
-
-
-def _status(engine: Engine) -> dict[str, Any]:
-    counters = engine.counters
-    return {
-        "running": len(engine.running),
-        "workers": engine.settings.workers,
-        "draining": engine.draining,
-        "holds": list(engine.holds),
-        "clock_waits": engine.guard.waits,
-        "weaker": list(engine.weaker),
-        **{name: getattr(counters, name) for name in counters.__slots__},
-    }

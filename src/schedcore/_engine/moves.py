@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from schedcore._engine.passing import count_by, trigger_of
 from schedcore._ledger import events, jobs, runs
 from schedcore._ledger.events import Actor
 from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Conflict
-from schedcore.domain.plan import Skip, passed
+from schedcore.domain.plan import Skip
+from schedcore.domain.run import LIVE
 from schedcore.domain.trigger import Trigger
-from schedcore.domain.trigger_parts import TriggerKinds
 from schedcore.domain.zones import tz_version
 
 if TYPE_CHECKING:
@@ -64,12 +65,6 @@ MOVES = {
 def invalid(reason: str | None) -> bool:
     """Is this the reason of a job that storage holds in an unreadable form?"""
     return bool(reason) and str(reason).startswith("invalid:")
-
-
-def trigger_of(definition: dict[str, Any], kinds: TriggerKinds | None = None) -> Trigger | None:
-    """The trigger of a stored definition; ``None`` for a job without one. Raises what reading it raises."""
-    data = orjson.loads(definition["trigger"])
-    return Trigger.from_dict(data, kinds=kinds) if data is not None else None
 
 
 def next_due(job: dict[str, Any], trigger: Trigger | None, after: int, left: int | None) -> int | None:
@@ -185,32 +180,24 @@ def went_by(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The skipped rows for the slots that went by while a job was paused, and the row of ``due`` that follows.
 
-    One row, or one for each definition that owed some of them: slots that had come before the pause and were
-    not opened yet belong to the definition of their time (G15). What cannot be read owes nothing.
+    One row, or one for each definition that owed some of them.
     """
-    word = "breaker" if job["breaker_at"] is not None else "paused"
-    last, left = job["last_slot"], job["slots_left"]
+    last = job["last_slot"]
     start = last if last is not None else job["anchor"]
-    lines: list[dict[str, Any]] = []
-    trigger = None
-    for definition in jobs.definitions_since(c, job["id"], start):
-        try:
-            trigger = trigger_of(definition, e.toolbox.triggers)
-        except Exception:  # whatever storage holds; the job says that it is invalid
-            trigger = None
-        if trigger is None or definition["state"] in {"done", "retired"}:
-            continue
-        until = now if definition["valid_to"] is None else min(now, definition["valid_to"] - 1)
-        reason = "pending" if definition["state"] == "pending" else word
-        skip = passed(trigger, max(start, definition["valid_from"] - 1), until, reason, left=left)
-        if skip is not None:
-            lines.append(_line(job, definition["number"], skip, now))
-            start = last = skip.last
-            left = left if left is None else left - skip.count
-    if trigger is None and not lines:
+    found = count_by(
+        jobs.definitions_since(c, job["id"], start),
+        e.toolbox.triggers,
+        last=last,
+        start=start,
+        now=now,
+        left=job["slots_left"],
+        word="breaker" if job["breaker_at"] is not None else "paused",
+    )
+    if found.trigger is None and not found.rows:
         return [], {}
-    due = next_due(job, trigger, max(now, start), left)
-    return lines, {"next_run_at": due, "last_slot": last, "slots_left": left}
+    due = next_due(job, found.trigger, max(now, found.last or start), found.left)
+    lines = [_line(job, number, skip, now) for number, skip in found.rows]
+    return lines, {"next_run_at": due, "last_slot": found.last, "slots_left": found.left}
 
 
 def current(c: Connection, job: dict[str, Any]) -> dict[str, Any]:
@@ -243,7 +230,17 @@ def retire(e: Engine, c: Connection, job: dict[str, Any], actor: Actor, reason: 
             f"job {job['key']!r} is retired already", code="wrong_state", field="job", value=job["key"]
         )
     _, due = pass_by(e, c, job, now)
-    move(e.ledger, c, job | due, "retired", actor, reason, now, action="retire", due=due | {"next_run_at": None})
+    move(
+        e.ledger,
+        c,
+        job | due,
+        "retired",
+        actor,
+        reason,
+        now,
+        action="retire",
+        due=due | {"next_run_at": None},
+    )
 
 
 def open_breaker(
@@ -268,7 +265,7 @@ def finish_one_shot(ledger: Ledger, c: Connection, job_ids: list[int], now: int)
     """Jobs without a further slot whose last run is final are ``done`` (L-07, P-33)."""
     for job_id in sorted(job_ids):
         job = jobs.lock(c, job_id)
-        if job["state"] == "active" and job["next_run_at"] is None and not _lives(c, job_id):
+        if job["state"] == "active" and job["next_run_at"] is None and not _living(c, job_id, 1):
             move(
                 ledger,
                 c,
@@ -294,9 +291,11 @@ def ended_idle(e: Engine, c: Connection, ended: Sequence[tuple[int, int]], now: 
 
 
 def probe_again(e: Engine, c: Connection, job_id: int, now: int) -> None:
-    """A probe that told nothing leaves the breaker open for the next slot (A-11)."""
+    """A probe that told nothing leaves the breaker open for the next slot (A-11); one that lives is waited for."""
     job = jobs.lock(c, job_id)
     if job["state"] != "paused" or job["breaker_at"] is None or job["next_run_at"] is not None:
+        return
+    if any(run["probe"] for run in _living(c, job_id)):
         return
     key = (job_id, job["definition"])
     compiled = e.compiler.of([key], lambda keys: e.ledger.hot.definitions(c, keys))[key]
@@ -306,10 +305,8 @@ def probe_again(e: Engine, c: Connection, job_id: int, now: int) -> None:
     jobs.set_due(c, job_id, next_run_at=compiled.trigger.next(again))
 
 
-def _lives(c: Connection, job_id: int) -> bool:
-    from schedcore.domain.run import LIVE
-
-    return bool(runs.listed(c, job_id=job_id, states=[s.value for s in LIVE], limit=1))
+def _living(c: Connection, job_id: int, limit: int = 1000) -> list[dict[str, Any]]:
+    return runs.listed(c, job_id=job_id, states=[s.value for s in LIVE], limit=limit)
 
 
 def pause_unreadable(e: Engine, c: Connection, job_id: int, number: int, error: Exception, now: int) -> None:

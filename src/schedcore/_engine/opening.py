@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from schedcore._engine.moves import finish_one_shot, pause, pause_unreadable
+from schedcore._engine.passing import probe
 from schedcore._engine.state import Claimed, Engine
 from schedcore._engine.toolbox import Compiled, Needs
 from schedcore._ledger import jobs
@@ -18,7 +19,7 @@ from schedcore._ledger import runs as rows
 from schedcore._ledger.events import Actor
 from schedcore.domain.clock import SECOND
 from schedcore.domain.overlap import Live, Verdict, judge
-from schedcore.domain.plan import Plan, Skip, passed, plan
+from schedcore.domain.plan import Plan, Skip, plan
 
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
@@ -93,17 +94,20 @@ def _decide(
     early: bool = False,
 ) -> None:
     job_id, next_run_at, last_slot, anchor, number, left, faults = row[:7]
+    start = last_slot if last_slot is not None else anchor
+    since = jobs.definitions_since(c, job_id, start) if job.state == "paused" else []
     try:
         if job.state == "paused":
-            planned = _probe(job, last_slot if last_slot is not None else anchor, left, now)
+            planned, gone = _probe(e, job, since, row, now)
+            out.skipped += [_skipped(e, job_id, owing, skip, now) for owing, skip in gone]
         else:
             planned = _plan(job, None if faults or early else next_run_at, last_slot, anchor, left, now)
             if early:
                 planned = _with_held_back(job, planned, now)
-    except Exception as error:  # a trigger of a plugin, or tz data that cannot be read (T-17)
+    except (Exception, SystemExit) as error:  # a trigger of a plugin, or tz data that cannot be read (T-17)
         _fault(e, c, job, faults, error, now)
         return
-    if not planned.open and not planned.skips:
+    if not planned.open and not planned.skips and job.state != "paused":
         out.advanced.append((job_id, planned.next_due, last_slot, left, 0))
         return
     before = len(out.skipped)
@@ -117,10 +121,8 @@ def _decide(
             out.skipped.append(line | {"reason": newest["reason"]})  # no run stands for them (I4)
         else:
             out.coalesced.setdefault((job_id, planned.open[-1]), []).append(line)
-    if job.state == "paused" and not made and job.trigger is not None:
-        planned = replace(
-            planned, next_due=job.trigger.next(now)
-        )  # the probe could not run: the next slot tries
+    if job.state == "paused" and not made and planned.left != 0 and job.trigger is not None:
+        planned = replace(planned, next_due=job.trigger.next(now))  # it could not run: the next slot tries
     out.advanced.append((job_id, planned.next_due, planned.last_slot, planned.left, made))
 
 
@@ -177,15 +179,16 @@ def _with_held_back(job: Compiled, planned: Plan, now: int) -> Plan:
     )
 
 
-def _probe(job: Compiled, start: int, left: int | None, now: int) -> Plan:
-    """The one slot that tries an open breaker after its cool-down; what it passes is counted (A-11)."""
+def _probe(
+    e: Engine, job: Compiled, since: list[dict[str, Any]], row: list[Any], now: int
+) -> tuple[Plan, list[tuple[int, Skip]]]:
+    """The slot that tries an open breaker, as a plan, and what it passes by definition (A-11)."""
     assert job.trigger is not None
-    newest = job.trigger.newest(start, now, 1)
-    if not newest:
-        return Plan((), (), start, None, left, None)
-    skip = passed(job.trigger, start, newest[0] - 1, "breaker", left=left)
-    rest = left if left is None else left - 1 - (skip.count if skip else 0)
-    return Plan((newest[0],), (skip,) if skip else (), newest[0], None, rest, None)
+    last, anchor, left = row[2], row[3], row[5]
+    start = last if last is not None else anchor
+    slot, found = probe(since, job.trigger, e.toolbox.triggers, start=start, now=now, left=left)
+    decided = found.last if found.last is not None else last
+    return Plan((slot,) if slot is not None else (), (), decided, None, found.left), found.rows
 
 
 def _slots(
@@ -323,7 +326,7 @@ def _point(out: Opened, slot: tuple[int, int], run_id: int | None) -> None:
         line["run_id"] = run_id
 
 
-def _fault(e: Engine, c: Connection, job: Compiled, faults: int, error: Exception, now: int) -> None:
+def _fault(e: Engine, c: Connection, job: Compiled, faults: int, error: BaseException, now: int) -> None:
     log.error("trigger of job %s raised (%d in a row): %s", job.key, faults + 1, error)
     if faults + 1 >= _FAULTS:
         reason = f"trigger_error: {type(error).__name__}: {error}"[:500]

@@ -212,6 +212,8 @@ def edit(
         more, before = _redefine(e, c, job, order, new, actor, now)
         values |= more
     jobs.update(c, job["id"], **values)
+    if changed:
+        moves.probe_again(e, c, job["id"], now)  # an open breaker goes on trying, as the new definition says
     told = {**changed, **{k: [job[k], v] for k, v in plain.items()}}
     if values.get("state", before) != before:
         told["state"] = [before, values["state"]]
@@ -312,7 +314,8 @@ def _redefine(
         _refuse_before(c, job, order.trigger)
     if wakes or (state == "done" and due.get("next_run_at") is not None):
         state, reason = "active", None
-    if state != "active":
+    probes = state == "paused" and job["breaker_at"] is not None and not new.keys() & {"trigger", "policies"}
+    if state != "active" and not probes:
         due["next_run_at"] = None
     number = moves.new_definition(
         c, job, now, since=since, digest=order.digest(), state=state, state_reason=reason, **new
@@ -333,7 +336,7 @@ def _refuse_before(c: Connection, job: dict[str, Any], trigger: Trigger) -> None
     if at is not None and at < held:
         raise Refused(
             f"the job was changed at {text(held)}, after this instant",
-            code="past",
+            code="in_the_past",
             field="trigger.at",
             value=trigger.text,
             hint=f"give a later one, or start it with `schedcore run {job['key']}`",

@@ -1,7 +1,8 @@
 """The bounded pool: worker threads fed through one queue, one item per run (``docs/decisions/0006``).
 
 ``SimpleQueue`` costs a fiftieth of ``ThreadPoolExecutor.submit``. A worker whose work does not end at its
-limit is given up and replaced, so that the pool keeps its size; the thread ends when the work lets it.
+limit is given up and replaced, so that the pool keeps its size; the thread ends when the work lets it. A worker
+that dies is started again, as any loop (:mod:`schedcore._engine.loops`).
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from schedcore._engine.loops import Loops
+
 __all__ = ["Pool"]
 
 
 class Pool:
-    """``size`` daemon threads that do ``deed(item)``. A deed must not raise."""
+    """``size`` daemon threads that do ``deed(item)``. A deed must not raise: that is the death of its worker."""
 
-    def __init__(self, size: int, deed: Callable[[Any], None], name: str) -> None:
+    def __init__(self, size: int, deed: Callable[[Any], None], name: str, loops: Loops) -> None:
         self.size = size
         self._deed = deed
         self._name = name
+        self._loops = loops
         self._items: SimpleQueue[Any] = SimpleQueue()
         self._given_up: set[int] = set()
         self._threads: list[threading.Thread] = []
@@ -62,9 +66,8 @@ class Pool:
 
     def _add(self) -> None:
         self._made += 1
-        thread = threading.Thread(target=self._work, name=f"{self._name}-{self._made}", daemon=True)
-        self._threads.append(thread)
-        thread.start()
+        thread = f"schedcore-{self._name}-{self._made}"
+        self._threads.append(self._loops.start(self._name, self._work, thread=thread))
 
     def _work(self) -> None:
         get, deed, given_up, me = self._items.get, self._deed, self._given_up, threading.get_ident()

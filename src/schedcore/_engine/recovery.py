@@ -56,9 +56,9 @@ def recover(e: Engine) -> int:
                 done += _rescue(e, c, run, ledger.times.now(c))
         except SchedcoreError:
             raise
-        except Exception:  # the next one is rescued all the same
-            e.counters.loop_faults += 1
-            log.exception("run %d could not be rescued; the next beat tries again", run["id"])
+        except Exception as error:  # the next one is rescued all the same
+            what = f"run {run['id']} could not be rescued; the next beat tries again"
+            e.loops.fault("loop", error, what)
     return done
 
 
@@ -136,6 +136,5 @@ def close_lost(
             probe = bool(run["probe"])
             moves.open_breaker(e, c, run["job_id"], compiled, decided.opens_breaker, now, was_probe=probe)
     if again is None:
-        events.post(c, now, "run.final", [(run["job_id"], run["id"])])
-        moves.finish_one_shot(e.ledger, c, [run["job_id"]], now)
+        moves.ended_idle(e, c, [(run["job_id"], run["id"])], now)
     return True

@@ -129,6 +129,7 @@ def run_now(
             )
         ],
     )
+    jobs.touch(c, [job["id"]])
     action = "retry" if retry_of else "run"
     changes = orjson.dumps({"overlap": [compiled.policies.overlap, overlap]}).decode() if overlap else None
     events.record(c, job["id"], now, actor, action, reason=reason, run_id=run_id, changes=changes)
@@ -164,7 +165,10 @@ def backfill(
     now: int,
     reason: str | None,
 ) -> int:
-    """Open slots that have no run yet, oldest first, one after another; answers how many."""
+    """Open slots that have no run yet, oldest first, one after another; answers how many.
+
+    They are decided already, or were never owed: a backfill decides nothing (``docs/decisions/0019``).
+    """
     taken = rows.answered(c, job["id"], slots)
     free = [s for s in slots if s not in taken]
     if free:

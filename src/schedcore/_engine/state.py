@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
 from schedcore._engine.guard import Guard
+from schedcore._engine.loops import Loops
 from schedcore._engine.pace import Pace
 from schedcore._engine.stopping import StopOrder
 from schedcore._engine.toolbox import Compiled, Compiler, Needs, Toolbox
@@ -65,8 +66,8 @@ class Claimed:
     """One attempt in this host's hands: claimed, perhaps begun, not settled."""
 
     __slots__ = (
-        "attempt", "began", "claimed_at", "delivery_key", "ended", "fence", "job", "late", "origin", "parent", "probe", "run_id",
-        "slot", "start_at", "stop", "stopped_at", "thread", "trigger",
+        "attempt", "began", "claimed_at", "delivery_key", "ended", "fence", "job", "late", "origin", "parent",
+        "probe", "run_id", "slot", "start_at", "stop", "stopped_at", "thread", "trigger",
     )  # fmt: skip
 
     def __init__(
@@ -136,8 +137,11 @@ class Counters:
     lost_leases: int = 0
     commit_unknown: int = 0
     ledger_faults: int = 0
-    loop_faults: int = 0
     last_fault: str | None = None
+
+    def note(self, fault: str) -> None:
+        """Something went wrong, in the ledger or in a loop of this host."""
+        self.last_fault = fault
 
 
 class Engine:
@@ -163,6 +167,7 @@ class Engine:
         self.sample: Callable[[int], object] = lambda now: None
         self.compiler = Compiler(toolbox, settings.policies)
         self.counters = Counters()
+        self.loops = Loops(clocks.boot, self.counters.note)
         self.inbox: SimpleQueue[Finish | None] = SimpleQueue()
         self.running: dict[int, Claimed] = {}
         self.leaving = 0

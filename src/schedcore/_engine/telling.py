@@ -38,8 +38,7 @@ class Teller:
     def start(self) -> None:
         """Start the thread, if anybody listens."""
         if self._engine.toolbox.listeners:
-            self._thread = threading.Thread(target=self._run, name="schedcore-tell", daemon=True)
-            self._thread.start()
+            self._thread = self._engine.loops.start("tell", self._run)
 
     def wake(self) -> None:
         """There may be something to tell."""
@@ -60,8 +59,8 @@ class Teller:
             except SchedcoreError as error:
                 log.warning("listeners wait: %s", error)
                 more = False
-            except Exception:
-                log.exception("telling failed; it goes on")
+            except Exception as error:
+                self._engine.loops.fault("tell", error, "telling failed; it goes on")
                 more = False
             if last:
                 return
@@ -97,7 +96,7 @@ class Teller:
             try:
                 for topic in _topics(row, listener):
                     listener.tell(_event(row, topic))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 wait = min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(failures, 10))
                 log.exception("listener %s of plugin %s raised", listener.name, plugin)
                 with e.ledger.write() as c:

@@ -52,16 +52,18 @@ class Worker:
         output = FileOutput(engine.folder, item.run_id, engine.settings.output_max, self._vault.masker)
         finish = Finish(item, _UNDONE, started, started)
         try:
-            self._perform(item, output, finish)
-        except BaseException as error:  # the run ends, the worker lives
-            finish.outcome = failed("executor_error", f"schedcore itself: {_told(error)}", retry=False)
-        if output.used:
-            output.close()
-            finish.stdout_tail, finish.stderr_tail = output.tails()
-            finish.output_ref = output.reference
-        finish.finished_at = max(engine.instant(), started)
-        item.ended = True  # however long the ledger is away, this is how it ended
-        engine.inbox.put(finish)
+            try:
+                self._perform(item, output, finish)
+            except BaseException as error:  # the run ends, the worker lives
+                finish.outcome = failed("executor_error", f"schedcore itself: {_told(error)}", retry=False)
+            if output.used:
+                output.close()
+                finish.stdout_tail, finish.stderr_tail = output.tails()
+                finish.output_ref = output.reference
+        finally:  # a worker may die; its run ends all the same
+            finish.finished_at = max(engine.instant(), started)
+            item.ended = True  # however long the ledger is away, this is how it ended
+            engine.inbox.put(finish)
 
     def _perform(self, item: Claimed, output: FileOutput, finish: Finish) -> None:
         job = item.job

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from schedcore._engine.announcing import announce, follow_tz_data, leave, refuse_other_machine
+from schedcore._engine import reporting
+from schedcore._engine.announcing import announce, leave, refuse_other_machine
 from schedcore._engine.gates import Gatekeeper
 from schedcore._engine.loop import Loop
 from schedcore._engine.pool import Pool
@@ -23,6 +24,7 @@ from schedcore._engine.state import Clocks, Engine, EngineSettings
 from schedcore._engine.telling import Teller
 from schedcore._engine.toolbox import Toolbox
 from schedcore._engine.work import Worker
+from schedcore._engine.zone_data import follow_zone_data
 from schedcore._ledger import runs
 from schedcore._ledger.ledger import Ledger
 from schedcore.domain.errors import LedgerError, SchedcoreError
@@ -30,6 +32,8 @@ from schedcore.domain.errors import LedgerError, SchedcoreError
 __all__ = ["Crew", "build_engine"]
 
 log = logging.getLogger("schedcore.host")
+_VITAL = ("loop", "work")
+"""Without the loop nothing is opened, claimed, renewed or settled; without workers nothing that is claimed begins."""
 
 
 def build_engine(
@@ -66,14 +70,18 @@ class Crew:
         self.engine = engine
         self.vault = Vault(engine.toolbox, secrets)
         self.worker = Worker(engine, self.vault)
-        self.pool = Pool(engine.settings.workers, self.worker, "schedcore-work")
+        self.pool = Pool(engine.settings.workers, self.worker, "work", engine.loops)
         self.spool = Spool(engine.folder / "spool")
         self.gates = Gatekeeper(engine, inline=inline)
         self.teller = Teller(engine)
         self.loop = Loop(engine, self.pool, self.spool, self.gates, tell)
         self.loop.settled = self.teller.wake if engine.toolbox.listeners else lambda: None
         self._watch: Any = None
+        self._watching: threading.Thread | None = None
+        self._kept: list[threading.Thread] = []
+        self._stopping = threading.Event()
         self._inline = inline
+        engine.loops.lost = self._lost
         engine.hand_over = self.worker if inline else self.pool.put
         engine.give_up = (lambda thread: None) if inline else self.pool.give_up
 
@@ -84,7 +92,7 @@ class Crew:
         (engine.folder / "spool").mkdir(mode=0o700, exist_ok=True)
         refuse_other_machine(engine)
         announce(engine, kinds, versions)
-        follow_tz_data(engine)
+        follow_zone_data(engine)
 
     def start(self) -> None:
         """Start the loops; the executors first."""
@@ -101,7 +109,7 @@ class Crew:
             from schedcore._ledger.watch import Watch
 
             self._watch = Watch(self.engine.ledger, self.loop.wake)
-            self._watch.start()
+            self._watching = self.engine.loops.start("watch", self._watch.run)
 
     def stop(self, drain_s: float, hurry: threading.Event | None = None) -> None:
         """Stop in order: no new claim, a drain of at most ``drain_s`` seconds, then work is stopped.
@@ -110,20 +118,26 @@ class Crew:
         """
         engine = self.engine
         engine.draining = True
+        self._stopping.set()
         self._give_back()
         self.loop.wake()
         self._wait(drain_s, hurry)
         for item in list(engine.running.values()):
             item.stop.give("shutdown")
         self._wait(engine.settings.kill_grace + 4, None)  # the loop gives up after its grace of 2 s
+        engine.loops.close()
         self.gates.close()
         self.loop.close()
         if self.loop.thread is not None:
             self.loop.thread.join(10)
+            if not self.loop.thread.is_alive():
+                self.loop.keep_the_rest()  # one that died has kept nothing
         self.pool.close()
         self.teller.close()
         if self._watch is not None:
             self._watch.close()
+        for thread in (*self._kept, *([self._watching] if self._watching is not None else [])):
+            thread.join(5)
         for _, executor in engine.toolbox.executors.values():
             if executor.close is not None:
                 try:
@@ -135,10 +149,40 @@ class Crew:
         except SchedcoreError as error:
             log.warning("the ledger does not know yet that this host has stopped: %s", error)
 
+    def keep(self, name: str, deed: Callable[[], object], every_s: float) -> None:
+        """Repeat a deed in a loop of this host's own, every so many seconds, until the host stops."""
+        what = f"{name} failed; it goes on"
+
+        def rounds() -> None:
+            while not self._stopping.wait(every_s):
+                with self.engine.loops.contained(name, what):
+                    deed()
+
+        self._kept.append(self.engine.loops.start(name, rounds))
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Those of its loops that are given up and without which this host is none (T-19)."""
+        return tuple(name for name in self.engine.loops.given_up if name in _VITAL)
+
+    def _lost(self, name: str) -> None:
+        """A loop is given up: whoever asks is told, and without workers nothing more is claimed."""
+        if name in _VITAL:
+            self.engine.draining = True
+        try:
+            reporting.tell(self.engine)
+        except Exception:
+            log.exception("the ledger could not be told that %s is given up", name)
+
     def _wait(self, seconds: float, hurry: threading.Event | None) -> None:
         until = time.monotonic() + seconds
-        while self.engine.running and time.monotonic() < until and not (hurry and hurry.is_set()):
+        while self._busy() and time.monotonic() < until and not (hurry and hurry.is_set()):
             time.sleep(0.02)
+
+    def _busy(self) -> bool:
+        """Is there work whose end is still to come? Where the loop is given up, nobody settles it any more."""
+        held = list(self.engine.running.values())
+        return bool(held) and not ("loop" in self.broken and all(item.ended for item in held))
 
     def _give_back(self) -> None:
         """What was claimed ahead and not begun goes back to the queue (L-10)."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from schedcore._host import job_files
-from schedcore.domain.errors import Conflict, NotFound, Refused, SchedcoreError
+from schedcore.domain.errors import Conflict, LedgerError, NotFound, Refused, SchedcoreError
 
 if TYPE_CHECKING:
     from schedcore._host.control import Control
@@ -25,7 +25,8 @@ log = logging.getLogger("schedcore.files")
 class FileSource:
     """Keeps the jobs of one host's files in its ledger.
 
-    ``load`` reads the settings anew, ``control`` orders as the source.
+    ``load`` reads the settings anew, ``control`` orders as the source. What the ledger cannot take now is taken
+    at a later :meth:`look`: nothing is noted as seen before it is done.
     """
 
     def __init__(self, settings: Settings, load: Callable[[], Settings], control: Control) -> None:
@@ -34,15 +35,17 @@ class FileSource:
         self._control = control
         self._stamp: Mapping[str, Any] = {}
         self._known: dict[str, Mapping[str, Any]] = {}
+        self._begun = False
 
     def begin(self) -> dict[str, Any] | None:
         """Take what the files declare; answers what that changed, or ``None`` where they declare nothing."""
-        self._stamp = job_files.stamp(self._settings)
+        stamp = job_files.stamp(self._settings)
         declared = job_files.read_all(self._settings)
         self._complain(declared.faults)
-        if not declared.orders:
+        found = self._apply(declared.orders) if declared.orders else None
+        self._stamp, self._begun = stamp, True
+        if found is None:
             return None
-        found = self._apply(declared.orders)
         self._known = dict(declared.orders)
         if strangers := found.get("would_retire"):
             keys = ", ".join(str(job["key"]) for job in strangers)
@@ -52,12 +55,19 @@ class FileSource:
     def look(self) -> dict[str, Any] | None:
         """Take changes, if the files have changed since the last look; answers what that changed.
 
-        A file that cannot be read keeps all jobs as they are; a job that is refused keeps its old form.
+        A file that cannot be read keeps all jobs as they are; a job that is refused keeps its old form. Raises
+        what the ledger raises; the next look tries again.
         """
+        if not self._begun:
+            return self.begin()
         stamp = job_files.stamp(self._settings)
         if stamp == self._stamp:
             return None
+        found = self._taken()
         self._stamp = stamp
+        return found
+
+    def _taken(self) -> dict[str, Any] | None:
         try:
             settings = self._load()
         except Refused as error:
@@ -95,6 +105,8 @@ class FileSource:
             return self._control.remove(shown["id"], reason="its file no longer declares it")
         except (Conflict, NotFound):  # somebody was faster
             return None
+        except LedgerError:
+            raise
         except SchedcoreError as error:
             log.warning("job %s could not be retired: %s", key, error)
             return None

@@ -22,7 +22,7 @@ from schedcore._host.live import Onlookers
 from schedcore._host.plugins import Plugins, gather, kinds_rows, validate_payload, versions
 from schedcore._host.settings import Settings, load, to_engine
 from schedcore._ledger.events import Actor
-from schedcore._ledger.ledger import Ledger
+from schedcore._ledger.ledger import BUSY_LIMIT_S, Ledger
 from schedcore._ledger.migrate import migrate
 from schedcore.domain.errors import LedgerError, Refused
 from schedcore.domain.masking import Masker
@@ -75,35 +75,42 @@ class Host:
         self._onlookers = Onlookers()
         self._masker = Masker({})
         self._lock = threading.Lock()
+        self._busy_s = BUSY_LIMIT_S
         self._plugins: Plugins | None = None
         self._ledger: Ledger | None = None
         self._crew: Crew | None = None
 
     # -- life -----------------------------------------------------------------------------------------
 
-    def start(self, *, wait_s: float = 60.0) -> Self:
-        """Start, and return after the first beat (at most ``wait_s`` seconds later).
+    def start(self, *, wait_s: float | None = 60.0, busy_s: float = BUSY_LIMIT_S) -> Self:
+        """Start, and return after the first beat (at most ``wait_s`` seconds later; ``None`` waits for none).
 
-        A host that could not start has no thread and no open ledger. Raises ``Refused`` (``not_durable``) for a
-        server that promises less than durable, unless ``accept_weaker`` names it.
+        A host that could not start has no thread and no open ledger. Raises ``LedgerError`` when there was no beat
+        in time, ``LedgerBusy`` when another writer held the ledger for ``busy_s`` seconds, and ``Refused``
+        (``not_durable``) for a server that promises less than durable, unless ``accept_weaker`` names it.
         """
         with self._lock:
             if self._crew is not None:
                 return self
+            self._busy_s = busy_s
             crew = self._build()
             try:
                 crew.engine.weaker = durable(self.ledger, self.settings.accept_weaker)
                 crew.announce(kinds_rows(self.plugins.toolbox), versions(self.plugins.report))
+                self.ledger.busy_limit_s = self._busy_s = BUSY_LIMIT_S
                 crew.start()
             except BaseException:
                 self.ledger.close()
                 self._ledger = None
                 raise
             self._crew = crew
-        if not crew.engine.started.wait(wait_s):
-            fault = crew.engine.counters.last_fault
+        if wait_s is not None and not crew.engine.started.wait(wait_s):
+            fault = self.fault
             self.stop(drain_s=0)
-            raise LedgerError(f"no beat within {wait_s:g} s" + (f": {fault}" if fault else ""))
+            raise LedgerError(
+                f"no beat within {wait_s:g} s" + (f": {fault}" if fault else ""),
+                hint="start again when the ledger answers, or give `wait_s` more time",
+            )
         return self
 
     def stop(self, drain_s: float | None = None, *, hurry: threading.Event | None = None) -> None:
@@ -142,6 +149,7 @@ class Host:
         """The open ledger, migrated."""
         if self._ledger is None:
             ledger = Ledger(self.settings.ledger, wall=clock.wall, create=True)
+            ledger.busy_limit_s = self._busy_s
             try:
                 migrate(ledger)
             except BaseException:
@@ -198,6 +206,27 @@ class Host:
     def beats(self) -> int:
         """Completed beats since the start."""
         return self._crew.engine.counters.beats if self._crew is not None else 0
+
+    @property
+    def fault(self) -> str | None:
+        """What went wrong last in this host since its start, if anything did: in the ledger or in a loop."""
+        return self._crew.engine.counters.last_fault if self._crew is not None else None
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Loops that died too often and are not started again, without which this host does nothing more (T-19).
+
+        Stop it, and start another, in a process of its own if it can be: whatever killed them is still there.
+        """
+        return self._crew.broken if self._crew is not None else ()
+
+    def keep(self, name: str, deed: Callable[[], object], every_s: float) -> None:
+        """Repeat ``deed()`` in a loop of this started host, every so many seconds, until it stops.
+
+        What it raises is logged and counted under the name, and shown in ``status``; the loop goes on.
+        """
+        if self._crew is not None:
+            self._crew.keep(name, deed, every_s)
 
     def busy(self) -> int:
         """Runs in this host's hands."""

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from schedcore._ledger.schema import groups, places, starts
 from schedcore._ledger.upsert import upsert
 
-__all__ = ["declare", "free", "give", "listed", "take"]
+__all__ = ["declare", "free", "give", "listed", "rate_ends", "take"]
 
 
 def declare(c: sa.Connection, limits: Mapping[str, tuple[int, int | None, int | None]]) -> None:
@@ -46,6 +46,20 @@ def free(c: sa.Connection, names: Sequence[str], now: int) -> dict[str, int]:
             n = c.execute(sa.select(sa.func.count()).select_from(starts).where(starts.c.group_name == name))
             left[name] = min(left[name], max(0, row["rate"] - n.scalar_one()))
     return left
+
+
+def rate_ends(c: sa.Connection, names: Sequence[str]) -> list[int]:
+    """When the window of each of these groups that has used up its rate lets one more start, in microseconds."""
+    if not names:
+        return []
+    rated = sa.select(groups.c.name, groups.c.rate, groups.c.rate_window).where(groups.c.rate.is_not(None))
+    ends = []
+    for name, rate, window in c.execute(rated.where(groups.c.name.in_(names))).all():
+        newest = sa.select(starts.c.at).where(starts.c.group_name == name).order_by(starts.c.at.desc())
+        first = c.execute(newest.offset(rate - 1).limit(1)).scalar()  # of the newest so many that it allows
+        if first is not None:
+            ends.append(first + window)
+    return ends
 
 
 def take(c: sa.Connection, pairs: Sequence[tuple[str, int]], now: int) -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "renew",
     "running",
     "take_lease",
+    "told",
     "wrote",
 ]
 
@@ -54,6 +55,11 @@ def beat(c: sa.Connection, host_id: int, now: int, status: str | None = None) ->
     query = sa.update(hosts).where(hosts.c.id == host_id)
     query = query.values(beat_at=now, beats=hosts.c.beats + 1, status=status)
     return c.execute(query.returning(hosts.c.order_text)).scalar()
+
+
+def told(c: sa.Connection, host_id: int, status: str) -> None:
+    """What a host says of itself between two beats."""
+    c.execute(sa.update(hosts).where(hosts.c.id == host_id).values(status=status))
 
 
 _WROTE = {

@@ -38,7 +38,6 @@ __all__ = [
     "lock_many",
     "new_due",
     "new_uid",
-    "of_other_tz",
     "of_source",
     "open_definition",
     "open_definitions",
@@ -46,6 +45,7 @@ __all__ = [
     "set_due",
     "similar",
     "stamp",
+    "touch",
     "triggers",
     "update",
     "with_definitions",
@@ -133,6 +133,16 @@ def lock_free(c: sa.Connection, job_ids: Collection[int]) -> set[int]:
         return set(job_ids)
     query = sa.select(due.c.job_id).where(due.c.job_id.in_(job_ids)).order_by(due.c.job_id)
     return set(c.execute(query.with_for_update(skip_locked=True)).scalars())
+
+
+def touch(c: sa.Connection, job_ids: Collection[int]) -> None:
+    """A run of each of these locked jobs begins to live, and their rows of ``due`` do not move by it.
+
+    On PostgreSQL a host may have looked at the job before and lock it after: the new version of the row tells it
+    to count again what lives. On SQLite nobody looks while somebody writes.
+    """
+    if job_ids and c.dialect.name == "postgresql":
+        c.execute(sa.update(due).where(due.c.job_id.in_(job_ids)).values(faults=due.c.faults))
 
 
 def find(c: sa.Connection, text: str) -> list[Found]:
@@ -377,19 +387,3 @@ def redefine(c: sa.Connection, job_id: int, number: int, values: Mapping[str, An
     """Set columns of a definition that was opened in this very transaction."""
     where = (definitions.c.job_id == job_id, definitions.c.number == number)
     c.execute(sa.update(definitions).where(*where).values(**values))
-
-
-def of_other_tz(c: sa.Connection, version: str) -> list[int]:
-    """Active jobs on a wall clock whose definition was made with other zone data."""
-    query = (
-        sa.select(jobs.c.id)
-        .select_from(
-            jobs.join(
-                definitions,
-                sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
-            )
-        )
-        .where(jobs.c.state == "active", definitions.c.tz_version != version)
-        .where(sa.not_(definitions.c.trigger.contains('"kind":"every"')))
-    )
-    return list(c.execute(query.order_by(jobs.c.id)).scalars())

@@ -127,6 +127,8 @@ class Ledger:
         self.times: Times = times or _DialectTimes(self.dialect, wall)
         self.boot_id: str = self.dialect.boot_id()
         self._anchor: sa.PoolProxiedConnection | None = None
+        self.busy_limit_s = BUSY_LIMIT_S
+        """Seconds within which a writing transaction must have begun."""
 
     def __str__(self) -> str:
         return self.url.render_as_string(hide_password=True)
@@ -181,7 +183,7 @@ class Ledger:
 
     def run(self, deed: Callable[[sa.Connection], T]) -> T:
         """A writing transaction as a function, tried again as a whole after a deadlock or lock wait."""
-        until = time.monotonic() + BUSY_LIMIT_S
+        until = time.monotonic() + self.busy_limit_s
         while True:
             try:
                 with self.write() as c:
@@ -220,7 +222,7 @@ class Ledger:
             own.close()
 
     def _begin(self, c: sa.Connection) -> sa.Transaction:
-        until = time.monotonic() + BUSY_LIMIT_S
+        until = time.monotonic() + self.busy_limit_s
         while True:
             try:
                 return c.begin()

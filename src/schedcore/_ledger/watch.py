@@ -15,26 +15,19 @@ log = logging.getLogger("schedcore.watch")
 
 
 class Watch:
-    """Calls ``woken()`` whenever another connection has committed a notice."""
+    """Calls ``woken()`` whenever another connection has committed a notice; ``run`` is the deed of a thread."""
 
     def __init__(self, ledger: Ledger, woken: Callable[[], None]) -> None:
         self._ledger = ledger
         self._woken = woken
         self._closing = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread = threading.Thread(target=self._run, name="schedcore-watch", daemon=True)
-        self._thread.start()
 
     def close(self) -> None:
-        """End the thread; it notices within half a second."""
+        """Let ``run`` return; it notices within half a second."""
         self._closing.set()
-        if self._thread is not None:
-            self._thread.join(5)
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Listen until closed; a connection that was cut off is made again."""
         import psycopg
 
         url = self._ledger.url.set(drivername="postgresql").render_as_string(hide_password=False)

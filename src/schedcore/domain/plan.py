@@ -12,7 +12,7 @@ from typing import Protocol
 
 from schedcore.domain.clock import MINUTE
 
-__all__ = ["SKIP_LATE_LIMIT", "Plan", "Skip", "Slots", "passed", "plan"]
+__all__ = ["SKIP_LATE_LIMIT", "Plan", "Skip", "Slots", "newest_allowed", "passed", "plan"]
 
 SKIP_LATE_LIMIT = 15 * MINUTE
 """The late limit of ``catch_up = "skip"`` where none is given, in microseconds (T-10)."""
@@ -144,6 +144,13 @@ def passed(
         return None
     last, total = _end(trigger, last_slot, until, left)
     return _range(trigger, last_slot, last, total, reason)
+
+
+def newest_allowed(trigger: Slots, after: int, until: int, left: int | None) -> int | None:
+    """The newest slot in ``(after, until]`` that the trigger's count allows; ``None`` where there is none."""
+    if left == 0 or until <= after or not trigger.count_between(after, until):
+        return None
+    return _end(trigger, after, until, left)[0]
 
 
 def _range(trigger: Slots, after: int, until: int, count: int, reason: str) -> Skip:

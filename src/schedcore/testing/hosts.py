@@ -20,6 +20,7 @@ from schedcore.domain.errors import LedgerError
 from schedcore.domain.job import JobOrder
 from schedcore.domain.outcome import Outcome, ok
 from schedcore.domain.run import RunState, RunTrigger
+from schedcore.domain.zones import tz_version
 from schedcore.spec.declarations import Executor, Gate, Listener
 from schedcore.testing.clock import ManualClock
 from schedcore.testing.dying import HostDied
@@ -76,7 +77,7 @@ class StandingHost:
         self.faults: list[LedgerError] = []
         self.engine.hand_over = self._take
         self._given = (declared, gates, listeners, triggers, settings)
-        self.crew.announce([_kind(e) for e in declared], {"schedcore": "test"})
+        self.crew.announce([_kind(e) for e in declared], {"schedcore": "test", "tz": tz_version()})
         self.crew.start()
         self.control = Control(self.engine, _PERSON, every_floor=1, sleep=lambda seconds: None)
 

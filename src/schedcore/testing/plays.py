@@ -71,17 +71,18 @@ class Doorkeeper:
 
 
 class Ear:
-    """A listener that keeps what it is told in ``heard``, and raises at its first ``deaf`` events."""
+    """A listener that keeps what it is told in ``heard``, and raises ``error`` at its first ``deaf`` events."""
 
-    def __init__(self, *, deaf: int = 0) -> None:
+    def __init__(self, *, deaf: int = 0, error: BaseException | None = None) -> None:
         self.deaf = deaf
+        self.error = error or ConnectionError("nobody hears me")
         self.heard: list[Mapping[str, Any]] = []
 
     def __call__(self, event: Mapping[str, Any]) -> None:
         """One event."""
         if self.deaf:
             self.deaf -= 1
-            raise ConnectionError("nobody hears me")
+            raise self.error
         self.heard.append(event)
 
     def listens(self, name: str, *topics: str) -> Listener:
@@ -101,15 +102,15 @@ class StuckRule:
 
 
 class RaisingRule:
-    """A trigger's rule with a slot each minute that raises once ``RaisingRule.broken`` is set."""
+    """A trigger's rule with a slot each minute that raises ``RaisingRule.broken`` once it is set."""
 
-    broken = False
+    broken: BaseException | None = None
 
     def __init__(self, text: str, zone: str = "UTC") -> None:
         self.text = text
 
     def next(self, after_us: int) -> int | None:
         """The next whole minute."""
-        if RaisingRule.broken:
-            raise ZeroDivisionError("the rule is broken")
+        if RaisingRule.broken is not None:
+            raise RaisingRule.broken
         return (after_us // 60_000_000 + 1) * 60_000_000

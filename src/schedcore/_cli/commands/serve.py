@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from dataclasses import replace
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from schedcore._cli import answer
+from schedcore._cli.coming_in import come_in
 from schedcore._cli.command import command as make
-from schedcore._cli.ending import INTERRUPTED
+from schedcore._cli.ending import BAD, INTERRUPTED
 from schedcore._cli.front import Front
 from schedcore._cli.onlooking import Onlooker, tell_summary
 from schedcore._cli.service import Signals, Systemd, close_memory
 from schedcore.domain.clock import SECOND
 from schedcore.domain.duration import parse_duration
+from schedcore.domain.errors import LedgerError
 
 if TYPE_CHECKING:
+    from schedcore._host.control import Control
+    from schedcore._host.file_source import FileSource
     from schedcore._host.host import Host
     from schedcore._host.settings import Settings
 
 __all__ = ["command"]
 
-_LOOK_US = 2 * SECOND
+log = logging.getLogger("schedcore.serve")
+_LOOK_S = 2.0
 _WAIT_S = 0.5
 _SWITCH_S = 0.000_5
 """How long one Python thread may keep the others waiting; half a millisecond lets a due slot through."""
@@ -38,7 +45,8 @@ def command(front: Front, for_: str | None, no_files: bool) -> int:
 
     Jobs declared in the settings and job files are taken at the start and whenever those files change. Ctrl-C
     or TERM stops: nothing new begins, what runs may end within the setting `drain`; a second one stops at once.
-    On a terminal every run is shown; elsewhere, and with --json, one object a line.
+    A ledger that another process holds, or a server that does not answer, is waited for. On a terminal every run
+    is shown; elsewhere, and with --json, one object a line.
     """
     seconds = None if for_ is None else parse_duration(for_, "--for", minimum=1)
     settings = front.settings()
@@ -66,6 +74,7 @@ class _Service:
         self._host: Host = Host(settings=settings, env=os.environ)
         self._onlooker = Onlooker(front, front.zone(), now, self._signals.wake)
         self._handler, self._repeats = _logging(front, settings, self._host)
+        self._changes: SimpleQueue[dict[str, Any]] = SimpleQueue()
 
     def run(self, seconds: int | None) -> int:
         """Start, serve, drain, sum up; answers the exit code."""
@@ -75,14 +84,16 @@ class _Service:
         host.on_beat(self._beaten)
         with self._signals.watched() as signals:
             try:
-                host.start()
-                self._serve(None if seconds is None else began + seconds * SECOND)
+                if there := come_in(host, signals, self._systemd):
+                    self._serve(None if seconds is None else began + seconds * SECOND)
+                broken = self._broken()
             finally:
                 self._systemd.say("STOPPING=1", "STATUS=draining")
                 self._stop()
             self._onlooker.drain(None)
-            self._sum_up(began)
-        return INTERRUPTED if signals.hurry.is_set() else 0
+            if there:
+                self._sum_up(began)
+        return INTERRUPTED if signals.hurry.is_set() else BAD if broken else 0
 
     def _serve(self, until: int | None) -> None:
         from schedcore._host.callers import caller, source
@@ -97,7 +108,7 @@ class _Service:
 
         files = FileSource(self._settings, again, control.acting_as(source("file")))
         if not self._no_files:
-            files.begin()
+            self._take_files(files)
         if not front.json and not front.quiet:
             answer.line(f"serving {control.ledger} as {self._settings.name}; Ctrl-C stops")
         self._onlooker.plan_all(control)
@@ -105,14 +116,41 @@ class _Service:
         while not signals.wait(_WAIT_S if until is None else min(_WAIT_S, (until - self._now()) / SECOND)):
             self._onlooker.drain(control)
             at = self._now()
-            if until is not None and at >= until:
+            if self._host.broken or (until is not None and at >= until):
                 return
-            if not 0 <= at - looked < _LOOK_US:
+            if not 0 <= at - looked < _LOOK_S * SECOND:
                 looked = at
                 self._repeats.flush(at, self._handler)
-                if not self._no_files and (found := files.look()) is not None:
-                    self._told_change(found)
-                    self._onlooker.plan_all(control)
+            self._tell_changes(control)
+
+    def _take_files(self, files: FileSource) -> None:
+        """Take them now; then a loop of the host's own looks at them, so that what fails there stays there (T-19)."""
+
+        def look() -> None:
+            if (found := files.look()) is not None:
+                self._changes.put(found)
+                self._signals.wake()
+
+        try:
+            files.begin()
+        except LedgerError as error:
+            log.warning("the job files are taken when the ledger can take them: %s", error)
+        self._host.keep("files", look, _LOOK_S)
+
+    def _tell_changes(self, control: Control) -> None:
+        try:
+            while True:
+                self._told_change(self._changes.get_nowait())
+                self._onlooker.plan_all(control)
+        except Empty:
+            pass
+
+    def _broken(self) -> tuple[str, ...]:
+        """What a service does whose loops are given up: it ends, and whoever watches it starts another (T-19)."""
+        if broken := self._host.broken:
+            log.error("this host stops, because it cannot go on: given up: %s", ", ".join(broken))
+            self._systemd.say(f"STATUS=given up: {', '.join(broken)}")
+        return broken
 
     def _stop(self) -> None:
         if self._signals.asked and not self._front.quiet and not self._front.json and self._host.busy():
@@ -140,6 +178,7 @@ class _Service:
             answer.line(f"the files have changed: {said}")
 
     def _beaten(self) -> None:
+        self._signals.wake()
         busy = self._host.busy()
         self._systemd.beaten(f"{busy} running" if busy else "waiting for the next slot")
 

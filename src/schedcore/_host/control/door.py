@@ -247,8 +247,9 @@ class Control:
         reason: str | None = None,
         dry_run: bool = False,
     ) -> Answer:
-        """Open the slots in [from, to] that have no row, oldest first, at most ``limit`` (1-10,000): ``{opened,
-        slots: [utc…], answered, left, definition, note}``. They run today's definition (A-15)."""
+        """Open the slots in [from, to] that have no run, oldest first, at most ``limit`` (1-10,000): ``{opened,
+        slots: [utc…], answered, left, definition, note}``. They run today's definition; a skipped row that counts
+        such a slot stays its decision (A-15)."""
         from schedcore._host.control import filling
 
         return filling.backfill(self, job, from_, to, limit=limit, reason=reason, dry_run=dry_run)

@@ -1,4 +1,7 @@
-"""Opening slots of the past that have no run: oldest first, at most so many an order (A-15)."""
+"""Opening slots of the past that have no run: oldest first, at most so many an order (A-15).
+
+What was decided about them stands, and what is not decided yet is left to the tick (``docs/decisions/0019``).
+"""
 
 from __future__ import annotations
 

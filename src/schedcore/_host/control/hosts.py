@@ -58,7 +58,9 @@ def host_line(row: dict[str, Any], now: int) -> dict[str, Any]:
         "workers": status.get("workers"),
         "draining": bool(status.get("draining")) or row["order_text"] == "drain",
         "faults": {
-            name: status[name] for name in ("ledger_faults", "loop_faults", "last_fault") if status.get(name)
+            name: status[name]
+            for name in ("ledger_faults", "loop_faults", "last_fault", "given_up")
+            if status.get(name)
         },
         "status": status,
     }

@@ -19,14 +19,18 @@ if TYPE_CHECKING:
 __all__ = ["status"]
 
 _NEXT = 5
+_DECIDED = 2
+"""Within so many beats every due slot of an active job is decided (G3)."""
 
 
 def status(control: Control, *, check: bool) -> dict[str, Any]:
     """See :meth:`Control.status`."""
     with control.ledger.read() as c:
         now = now_of(control, c)
-        present = [host_line(row, now) for row in hosts.listed(c)]
+        rows = hosts.listed(c)
+        present = [host_line(row, now) for row in rows]
         opened = holds.opened(c)
+        patience = _patience(control, present)
         behind = max(0, (jobs.last_slots(c) or 0) - now)
         answer = {
             "v": 1,
@@ -45,7 +49,7 @@ def status(control: Control, *, check: bool) -> dict[str, Any]:
             "jobs": figures.jobs_by_state(c),
             "runs": runs.numbers(c) | {"late_waiting": runs.queued_late(c)},
             "next": [_next(control, row, now) for row in figures.upcoming(c, _NEXT)],
-            "overdue": figures.overdue(c, now - _patience(control, present)),
+            "overdue": figures.overdue(c, now - patience),
             "listeners": [_listener(row) for row in listeners.listed(c)],
             "groups": groups.listed(c),
             "lateness": _lateness(c),
@@ -53,15 +57,24 @@ def status(control: Control, *, check: bool) -> dict[str, Any]:
             "faults": [f"{plugin}: {what}" for plugin, what in control.faults],
         }
     if check:
-        problems = _problems(answer)
+        owed = any(_owes(row, line, now - patience) for row, line in zip(rows, present, strict=True))
+        problems = _problems(answer, owed=owed)
         answer |= {"ok": not problems, "problems": problems}
     return answer
 
 
 def _patience(control: Control, present: list[dict[str, Any]]) -> int:
-    """A slot is overdue when no host opened it within three beats."""
+    """A slot is overdue when no host decided it within two beats, those of the slowest host that lives (G3)."""
     beat = max([h["beat_every_s"] for h in present if h["alive"]], default=control.engine.settings.beat)
-    return int(PERIODS * beat * SECOND)
+    return int(_DECIDED * beat * SECOND)
+
+
+def _owes(row: dict[str, Any], line: dict[str, Any], since: int) -> bool:
+    """Has a host that lives been up for long enough to have decided what is overdue?
+
+    One that waits for its clock to be believed decides nothing yet (G9).
+    """
+    return bool(line["alive"] and row["started_at"] <= since and not line["status"].get("clock_waits"))
 
 
 def _ledger(control: Control, c: Connection) -> dict[str, Any]:
@@ -104,8 +117,8 @@ def _lateness(c: Connection) -> dict[str, Any]:
     }
 
 
-def _problems(answer: dict[str, Any]) -> list[str]:
-    """What makes ``status --check`` exit 1."""
+def _problems(answer: dict[str, Any], *, owed: bool) -> list[str]:
+    """What makes ``status --check`` exit 1. ``owed``: a host has been up for long enough to have decided."""
     present = answer["hosts"]
     told = []
     if not present:
@@ -121,4 +134,7 @@ def _problems(answer: dict[str, Any]) -> list[str]:
     for hold in answer["holds"]:
         if hold["reason"] != "halt":
             told.append(f"a hold is open: {hold['reason']} ({hold['text']})")
+    if answer["overdue"] and owed and not answer["holds"]:
+        late = "1 job has a slot" if answer["overdue"] == 1 else f"{answer['overdue']} jobs have slots"
+        told.append(f"{late} that came due over {_DECIDED} beats ago, and no host has decided it")
     return told

@@ -11,6 +11,7 @@ from schedcore._host.control.ordering import now_of
 from schedcore._host.control.views import instants, run_line, skip_line
 from schedcore._host.control.why_words import say
 from schedcore._ledger import holds, hosts, jobs, runs
+from schedcore.domain.run import RunTrigger
 from schedcore.domain.trigger import Trigger
 
 if TYPE_CHECKING:
@@ -52,11 +53,17 @@ def why(control: Control, text: str, instant: str) -> dict[str, Any]:
 
 def _look(control: Control, c: Connection, job: dict[str, Any], at: int, now: int) -> dict[str, Any]:
     run, skip = runs.decided(c, job["id"], at)
-    if run is not None:
+    if skip is not None and not _counts(control, c, job, skip, at):
+        skip = None
+    backfilled = run is not None and run["trigger"] == RunTrigger.BACKFILL.value
+    if run is not None and not (backfilled and skip is not None):
         return {"verdict": "run", "row": run, "definition": run["definition"], "reason": run["reason"]}
-    if skip is not None and _counts(control, c, job, skip, at):
+    if (
+        skip is not None
+    ):  # a backfill decides nothing: what was decided stands, and its run is named beside it
         found = {"verdict": "skipped", "skip": skip, "definition": skip["definition"]}
-        return found | {"reason": skip["reason"], "actor": skip["actor"], "row": _stands_for(c, skip)}
+        more = {"reason": skip["reason"], "actor": skip["actor"], "row": run or _stands_for(c, skip)}
+        return found | more
     archived = job["archived_through"]
     if archived is not None and at <= archived:
         return {"verdict": "archived"}

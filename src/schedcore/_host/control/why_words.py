@@ -46,7 +46,13 @@ def _skipped(answer: Mapping[str, Any], more: Mapping[str, Any]) -> str:
     many = f", with {row['slots'] - 1} others" if row["slots"] > 1 else ""
     who = f" (by {row['actor']})" if row["actor"] else ""
     stands = f" (run {row['run']})" if row["run"] else ""
-    return f"it was skipped{many}: {SKIPPED.get(row['reason'], row['reason'])}{stands}{who}"
+    run = answer["run"]
+    later = f"; run {run['id']} (backfill) ran it later and is {run['state']}" if _backfilled(run) else ""
+    return f"it was skipped{many}: {SKIPPED.get(row['reason'], row['reason'])}{stands}{who}{later}"
+
+
+def _backfilled(run: Mapping[str, Any] | None) -> bool:
+    return run is not None and run["trigger"] == "backfill"
 
 
 def _not_a_slot(answer: Mapping[str, Any], more: Mapping[str, Any]) -> str:

@@ -41,19 +41,36 @@ def _letters(n: int) -> tuple[str, ...]:
     return tuple("abcdefghijklmnopqrstuvwxyz"[:n])
 
 
-_DUE = (
-    "select json_agg(json_build_array(d.job_id,next_run_at,last_slot,anchor,definition,slots_left,faults,"
-    "l.running,l.waiting,l.queued,(select max(r.lost_until) from schedcore.runs r where r.lost_until is not null"
-    " and r.job_id=d.job_id)))::text from (select * from schedcore.due where lane=%s and next_run_at is not null"
-    " and next_run_at<=%s order by next_run_at,job_id limit %s for update skip locked) d cross join lateral (select"
-    " count(*) filter (where r.state=1) running,count(*) filter (where r.state=2) waiting,count(*) filter (where"
-    " r.state=0 and r.late=0) queued from schedcore.runs r where r.state in (0,1,2) and r.state<3"
-    " and r.job_id=d.job_id) l"
+_LIVE = (
+    "json_agg(json_build_array(d.job_id,next_run_at,last_slot,anchor,definition,slots_left,faults,l.running,l.waiting,"
+    "l.queued,(select max(r.lost_until) from schedcore.runs r where r.lost_until is not null and r.job_id=d.job_id)))"
 )
+_ALIVE = (
+    " cross join lateral (select count(*) filter (where r.state=1) running,count(*) filter (where r.state=2) waiting,"
+    "count(*) filter (where r.state=0 and r.late=0) queued from schedcore.runs r where r.state in (0,1,2)"
+    " and r.state<3 and r.job_id=d.job_id) l"
+)
+_DUE = (
+    f"select ({_LIVE} filter (where seen))::text,array_agg(d.job_id) filter (where not seen) from ("
+    "select *,age(xmin)>(select age(pg_snapshot_xmin(pg_current_snapshot())::xid)) as seen"
+    " from schedcore.due where lane=%s and next_run_at is not null and next_run_at<=%s"
+    f" order by next_run_at,job_id limit %s for update skip locked) d{_ALIVE}"
+)
+_DUE_AGAIN = f"select {_LIVE}::text from schedcore.due d{_ALIVE} where d.job_id=any(%s)"
 
 
 def due(c: Connection, lane: int, now: int, limit: int) -> list[list[Any]]:
-    return sorted(_read(c, _DUE, (lane, now, limit)), key=lambda r: (r[1], r[0]))
+    """As on SQLite, each row locked.
+
+    What lives is counted in the snapshot that the statement began with, and a job is locked later. Whoever brings
+    a run of a job to life writes its row of ``due`` (see ``jobs.touch``): a row that may have been written since
+    that snapshot, by the age of its version, is read and counted again under its lock.
+    """
+    read, changed = execute(c, _DUE, (lane, now, limit)).fetchone()
+    rows = orjson.loads(read or "[]")
+    if changed:
+        rows += _read(c, _DUE_AGAIN, (changed,))
+    return sorted(rows, key=lambda r: (r[1], r[0]))
 
 
 _QUEUED = (
