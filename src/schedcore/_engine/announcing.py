@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from schedcore._engine import moves
+from schedcore._engine.calendars import count_dropped, digests
 from schedcore._engine.state import Engine
 from schedcore._ledger import events, groups, hosts, jobs, listeners
 from schedcore._ledger.events import Actor
@@ -56,6 +57,7 @@ def announce(
 ) -> int:
     """Write the host's row, its kinds, its groups and the marks of its listeners; answers its id."""
     settings = e.settings
+    told = {**versions, **({"calendars": digests(e.toolbox.calendars)} if e.toolbox.calendars else {})}
     with e.ledger.write() as c:
         now = e.ledger.times.now(c)
         lease_now = e.ledger.times.lease(c)
@@ -74,7 +76,7 @@ def announce(
                 "tags": _json(sorted(settings.tags)),
                 "environment": settings.environment,
                 "kinds": _json(sorted(e.toolbox.executors)),
-                "versions": _json(dict(versions)),
+                "versions": _json(told),
             },
         )
         hosts.announce_kinds(c, [{**row, "seen_at": now} for row in kinds])
@@ -110,6 +112,8 @@ def follow_tz_data(e: Engine) -> int:
             except Exception as error:
                 log.warning("job %s: its trigger cannot be read: %s", job["key"], error)
                 continue
+            if trigger is not None:
+                job = count_dropped(e, c, job, trigger, now)
             number = moves.new_definition(c, job, now)
             after = job["last_slot"] if job["last_slot"] is not None else job["anchor"]
             due = moves.next_due(job, trigger, after, job["slots_left"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -33,6 +34,7 @@ __all__ = [
     "ended_idle",
     "finish_one_shot",
     "invalid",
+    "line_of",
     "move",
     "new_definition",
     "next_due",
@@ -74,9 +76,9 @@ def trigger_of(definition: dict[str, Any], kinds: TriggerKinds | None = None) ->
 
 def next_due(job: dict[str, Any], trigger: Trigger | None, after: int, left: int | None) -> int | None:
     """When the next slot of an active job after an instant is due, its jitter added."""
-    if trigger is None or left == 0:
+    if trigger is None:
         return None
-    slot = trigger.next(after)
+    slot = trigger.next_kept(after, left)
     return None if slot is None else slot + trigger.jitter_of(job["uid"], slot)
 
 
@@ -203,8 +205,10 @@ def went_by(
         until = now if definition["valid_to"] is None else min(now, definition["valid_to"] - 1)
         reason = "pending" if definition["state"] == "pending" else word
         skip = passed(trigger, max(start, definition["valid_from"] - 1), until, reason, left=left)
+        if skip is not None and definition["state"] == "active" and _all_dropped(trigger, skip):
+            skip = replace(skip, reason="calendar")  # they had come before the pause
         if skip is not None:
-            lines.append(_line(job, definition["number"], skip, now))
+            lines.append(line_of(job, definition["number"], skip, now, job["state_actor"]))
             start = last = skip.last
             left = left if left is None else left - skip.count
     if trigger is None and not lines:
@@ -213,12 +217,17 @@ def went_by(
     return lines, {"next_run_at": due, "last_slot": last, "slots_left": left}
 
 
+def _all_dropped(trigger: Trigger, skip: Skip) -> bool:
+    return trigger.drops and not trigger.kept.count_between(skip.first - 1, skip.last)
+
+
 def current(c: Connection, job: dict[str, Any]) -> dict[str, Any]:
     """The definition of a job that is in force."""
     return jobs.definition(c, job["id"], job["definition"])
 
 
-def _line(job: dict[str, Any], number: int, skip: Skip, now: int) -> dict[str, Any]:
+def line_of(job: dict[str, Any], number: int, skip: Skip, now: int, actor: str | None) -> dict[str, Any]:
+    """The skipped row of a job that no opening wrote."""
     return {
         "job_id": job["id"],
         "definition": number,
@@ -229,7 +238,7 @@ def _line(job: dict[str, Any], number: int, skip: Skip, now: int) -> dict[str, A
         "run_id": None,
         "decided_at": now,
         "host_id": None,
-        "actor": job["state_actor"],
+        "actor": actor,
     }
 
 
@@ -253,7 +262,7 @@ def open_breaker(
     """
     again = None
     if compiled.policies.breaker_cooldown and compiled.trigger is not None:
-        again = compiled.trigger.next(now + compiled.policies.breaker_cooldown * SECOND - 1)
+        again = compiled.trigger.next_kept(now + compiled.policies.breaker_cooldown * SECOND - 1)
     job = jobs.lock(c, job_id)
     if job["state"] == "active":
         pause(e.ledger, c, job_id, Actor(e.name, "machine"), reason, now, breaker_at=now, next_run_at=again)
@@ -301,7 +310,7 @@ def probe_again(e: Engine, c: Connection, job_id: int, now: int) -> None:
     if isinstance(compiled, Exception) or compiled.trigger is None or not compiled.policies.breaker_cooldown:
         return
     again = max(now, job["breaker_at"] + compiled.policies.breaker_cooldown * SECOND - 1)
-    jobs.set_due(c, job_id, next_run_at=compiled.trigger.next(again))
+    jobs.set_due(c, job_id, next_run_at=compiled.trigger.next_kept(again))
 
 
 def _lives(c: Connection, job_id: int) -> bool:
