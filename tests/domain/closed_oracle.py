@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from itertools import accumulate
 
 from schedcore.domain.zones import zone
@@ -18,12 +20,8 @@ class Window:
     """Some days from an instant on, minute by minute, as a zone's clock reads them, under a calendar."""
 
     def __init__(self, key: str, begin: int, days: int, closed: Iterable[str], quiet: Iterable[str]) -> None:
-        info = zone(key)
-        first = _EPOCH + timedelta(microseconds=begin)
-        read = (first + timedelta(minutes=n) for n in range(days * _DAY))
-        walls = ((at.astimezone(info).replace(tzinfo=UTC) - _EPOCH) // timedelta(minutes=1) for at in read)
         self.begin, self.end = begin, begin + days * _DAY * MINUTE
-        self.walls = list(walls)
+        self.walls = _read(key, begin, days)
         self._reached = list(accumulate(self.walls, max))
         self._closed, self._quiet = set(closed), [_minutes(one) for one in quiet]
         self._days: dict[int, bool] = {}
@@ -62,9 +60,7 @@ class Window:
             day += 1
             if self._is_closed(day):
                 continue
-            there = next((m for m, high in enumerate(self._reached) if high >= day * _DAY + time), None)
-            if there is None:
-                return len(self.walls)
+            there = bisect_left(self._reached, day * _DAY + time)
             if there > n:
                 return there
 
@@ -80,6 +76,14 @@ class Window:
         return any(
             low <= time < high if low < high else time >= low or time < high for low, high in self._quiet
         )
+
+
+@lru_cache(64)
+def _read(key: str, begin: int, days: int) -> list[int]:
+    info = zone(key)
+    first = _EPOCH + timedelta(microseconds=begin)
+    read = (first + timedelta(minutes=n) for n in range(days * _DAY))
+    return [(at.astimezone(info).replace(tzinfo=UTC) - _EPOCH) // timedelta(minutes=1) for at in read]
 
 
 def _minutes(text: str) -> tuple[int, int]:

@@ -380,7 +380,7 @@ def redefine(c: sa.Connection, job_id: int, number: int, values: Mapping[str, An
 
 
 def of_other_tz(c: sa.Connection, version: str) -> list[int]:
-    """Active jobs on a wall clock whose definition was made with other zone data."""
+    """Active jobs on a wall clock, or under a calendar, whose definition was made with other zone data."""
     query = (
         sa.select(jobs.c.id)
         .select_from(
@@ -390,6 +390,11 @@ def of_other_tz(c: sa.Connection, version: str) -> list[int]:
             )
         )
         .where(jobs.c.state == "active", definitions.c.tz_version != version)
-        .where(sa.not_(definitions.c.trigger.contains('"kind":"every"')))
+        .where(
+            sa.or_(
+                sa.not_(definitions.c.trigger.contains('"kind":"every"')),
+                definitions.c.trigger.contains('"calendar":{'),
+            )
+        )
     )
     return list(c.execute(query.order_by(jobs.c.id)).scalars())

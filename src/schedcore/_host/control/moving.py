@@ -78,7 +78,6 @@ def resume(control: Control, text: str, *, reason: str | None, dry_run: bool) ->
     def check(c: Connection, job: dict[str, Any]) -> None:
         if job["state"] != "paused":
             raise _wrong(job, "only a paused job is resumed")
-        _refuse_gone(control, c, job)
         if moves.invalid(job["state_reason"]):
             raise Conflict(
                 f"job {job['key']!r} cannot be read ({job['state_reason']})",
@@ -87,6 +86,7 @@ def resume(control: Control, text: str, *, reason: str | None, dry_run: bool) ->
                 value=job["key"],
                 hint="edit what is wrong with it; that resumes it",
             )
+        _refuse_gone(control, c, job)
 
     def deed(c: Connection, actor: Actor, now: int) -> tuple[int, int]:
         job = find.locked_job(c, text)
