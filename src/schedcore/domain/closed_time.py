@@ -73,6 +73,10 @@ class ClosedTime:
         """When the hours begin that are quiet to the end of the day; the end of the day where none are."""
         return self._ranges[-1][0] if self._ranges and self._ranges[-1][1] == DAY else DAY
 
+    def last_date(self) -> str | None:
+        """The last of the single dates that are closed, if there is any."""
+        return _date(max(self.entries.days)).isoformat() if self.entries.days else None
+
     def next_open_day(self, day: int) -> int:
         """The first day after ``day`` that is not closed."""
         day += 1
