@@ -1,4 +1,4 @@
-"""``docs/calendars.md`` has every field and word of calendars, with the limits that hold, and an example that works."""
+"""``docs/calendars.md`` has every field and word of calendars, the limits that hold, and an example that works."""
 
 from __future__ import annotations
 
