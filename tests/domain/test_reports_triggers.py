@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.domain.moments import firings, utc
 
+from schedcore.domain.calendar import Calendars
 from schedcore.domain.clock import DAY, HOUR, MINUTE, SECOND
 from schedcore.domain.errors import Refused
 from schedcore.domain.preview import preview
@@ -172,3 +173,12 @@ def test_report_R44_a_slow_run_moves_no_slot():
 def test_report_R46_a_date_without_a_time_is_never_midnight():
     with pytest.raises(Refused, match="names no time"):
         Trigger.parse({"at": "2026-05-03"}, now_us=utc("2026-01-01"))
+
+
+def test_report_R46_a_date_without_a_time_has_a_day_level_rule_where_one_is_given():
+    day = {"at": "2026-05-03", "zone": "Asia/Tokyo"}
+    from_a_source = Trigger.parse(day, now_us=utc("2026-01-01"), calendars=Calendars(dated=True))
+    said = Trigger.parse({**day, "day_time": "18:30"}, now_us=utc("2026-01-01"))
+
+    assert firings(from_a_source, 0, 2) == [utc("2026-05-03T00:00Z")]  # nine in the morning in Tokyo
+    assert firings(said, 0, 2) == [utc("2026-05-03T09:30Z")]

@@ -21,6 +21,7 @@ from schedcore._host.settings import Settings, load
 from schedcore._ledger.migrate import HEAD
 from schedcore.domain.errors import PluginFault
 from schedcore.spec import (
+    Calendar,
     Executor,
     Gate,
     Listener,
@@ -538,9 +539,10 @@ def test_a_kind_of_trigger_of_the_cores_own_cannot_be_taken(kind: str):
     [
         ("listeners", Listener("same", frozenset({"run.final"}), lambda event: None)),
         ("services", Service("same", object)),
+        ("calendars", Calendar("same", ("sunday",))),
     ],
 )
-def test_a_listener_or_service_that_another_plugin_has_leaves_the_later_one_out(hook: str, one: Any):
+def test_a_listener_service_or_calendar_that_another_plugin_has_leaves_the_later_one_out(hook: str, one: Any):
     plugins = gather(
         settings(),
         [("b", plugin(executors=[executor()], **{hook: [one]})), ("a", plugin(**{hook: [one]}))],
@@ -550,6 +552,47 @@ def test_a_listener_or_service_that_another_plugin_has_leaves_the_later_one_out(
     assert [report.name for report in plugins.faults()] == ["b"]
     assert "is that of plugin 'a'" in str(named(plugins, "b").error)
     assert dict(plugins.toolbox.executors) == {}
+
+
+def test_a_calendar_of_the_settings_goes_before_one_of_a_plugin():
+    theirs = plugin(executors=[executor()], calendars=[Calendar("office", ("monday",))])
+
+    plugins = gather(settings(**{"calendars.office.closed": ["sunday"]}), [("one", theirs)], NONE)
+
+    assert plugins.toolbox.calendars == {"office": Calendar("office", ("sunday",))}
+    assert "its calendar 'office' is that of plugin 'settings'" in str(named(plugins, "one").error)
+    assert dict(plugins.toolbox.executors) == {}
+
+
+def test_calendars_of_settings_and_plugins_are_known_side_by_side():
+    theirs = plugin(calendars=[Calendar("france", ("07-14",), ("12:00-14:00",), day_time="10:00")])
+
+    known = gather(
+        settings(**{"calendars.office.closed": ["sunday"]}), [("one", theirs)], NONE
+    ).toolbox.calendars
+
+    assert sorted(known) == ["france", "office"]
+    assert known["france"].to_dict() == {
+        "name": "france",
+        "closed": ["07-14"],
+        "quiet": ["12:00-14:00"],
+        "day_time": "10:00",
+    }
+
+
+def test_a_plugin_whose_calendar_cannot_be_read_is_named_and_left_out():
+    one = met(plugin(executors=[executor()], calendars=lambda: [Calendar("france", ("14 juillet",))]))
+
+    assert one.state == "failed"
+    assert "'14 juillet': not a day" in str(one.error)
+
+
+def test_the_engine_reads_the_triggers_of_plugins_as_the_door_does():
+    one = plugin(triggers=[TriggerKind("tide", lambda text, zone: "rule")])
+
+    plugins = gather(settings(), [("one", one)], NONE)
+
+    assert plugins.toolbox.triggers["tide"] is plugins.trigger_kinds["tide"]
 
 
 # --- what comes out

@@ -15,6 +15,7 @@ from schedcore._host.folders import default_config_path, make_state_folder
 from schedcore._host.setting_fields import FIELDS
 from schedcore._host.setting_views import schema
 from schedcore._host.settings import Group, SecretSource, Settings, examine, load, to_engine
+from schedcore.domain.calendar import Calendar
 from schedcore.domain.errors import Refused
 
 HOME = {"HOME": "/home/ada"}
@@ -363,6 +364,63 @@ def test_groups_say_places_and_perhaps_a_rate(written):
 )
 def test_a_group_that_says_too_little_or_too_much_is_refused(written, text: str):
     assert str(refused(written(f"[groups]\n{text}\n")).field).startswith("groups.")
+
+
+def test_calendars_say_days_and_hours_and_when_a_date_fires(written):
+    file = written(
+        'day_time = "08:30"\n[calendars.france]\nclosed = ["sun", 2026-07-14, "12-25"]\n'
+        'quiet = "22:00-07:00"\nday_time = "10:00"\n[calendars.none]\n'
+    )
+
+    settings = load(file, HOME)
+
+    assert settings.day_time == "08:30"
+    assert settings.calendars == {
+        "france": Calendar("france", ("sunday", "12-25", "2026-07-14"), ("22:00-07:00",), "10:00"),
+        "none": Calendar("none"),
+    }
+    assert settings.shown()["calendars.france"] == {
+        "value": {
+            "closed": ["sunday", "12-25", "2026-07-14"],
+            "quiet": ["22:00-07:00"],
+            "day_time": "10:00",
+        },
+        "origin": str(file),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "hint"),
+    [
+        ("closed = ['sunday', 'xmas']", "calendars.france.closed[1]", "a date '2026-12-25'"),
+        ("closed = ['2026-02-29']", "calendars.france.closed[0]", "a date '2026-12-25'"),
+        ("quiet = ['22-7']", "calendars.france.quiet[0]", "00:00 to 23:59"),
+        ("quite = ['22:00-07:00']", "calendars.france.quite", "did you mean 'quiet'?"),
+        ("day_time = '25:00'", "calendars.france.day_time", "such as '09:00'"),
+        (
+            "closed = ['sat', 'sun', 'mon', 'tue', 'wed', 'thu', 'fri']",
+            "calendars.france.closed",
+            "leave one day",
+        ),
+    ],
+)
+def test_a_bad_entry_of_a_calendar_is_refused_with_path_remedy_and_origin(
+    written, text: str, field: str, hint: str
+):
+    file = written(f"[calendars.france]\n{text}\n")
+
+    error = refused(file)
+
+    assert error.field == field
+    assert hint in str(error.hint)
+    assert f"it comes from {file}" in str(error.hint)
+
+
+@pytest.mark.parametrize(
+    "text", ["calendars = 3", '[calendars]\nfrance = "sunday"', "[calendars.'la france']"]
+)
+def test_what_is_no_table_of_calendars_is_refused(written, text: str):
+    assert str(refused(written(f"{text}\n")).field).startswith("calendars")
 
 
 def test_policies_of_the_host_are_read_as_those_of_a_job(written):

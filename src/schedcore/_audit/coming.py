@@ -49,14 +49,18 @@ def comes(walk: Walk, clock: LedgerClock) -> None:
 
 
 def _following(walk: Walk, last: Window) -> tuple[int, int] | None:
-    """The first slot that is not decided, and by how much its start is put off."""
+    """The first slot that is not decided and not dropped, and by how much its start is put off."""
     job = walk.job
     if last.stored.count is not None and job.slots_left == 0:
         return None
     after = job.anchor if job.last_slot is None else job.last_slot
     owed = Owed(walk.windows, NEVER)
     found = owed.next(ALWAYS if after is None else after)
-    if found is None:
+    passed = 0
+    while found is not None and found[1].stored.drops is not None and found[1].stored.drops.holds(found[0]):
+        passed += 1  # it is decided with the next one that is kept
+        found = owed.next(found[0])
+    if found is None or (passed and job.slots_left is not None and passed >= job.slots_left):
         return None
     slot, window = found
     beyond = owed.next(slot) if window.stored.jitter else None

@@ -17,6 +17,8 @@ from schedcore.domain.clock import text
 
 __all__ = ["Decision", "Job", "Walk"]
 
+_ASLEEP = frozenset({"paused", "pending", "breaker", "restored"})
+"""Reasons of rows that count every slot of their time, dropped or not."""
 _OTHER_ZONE_DATA = "made with zone data that are not installed here, and those here give other slots"
 
 
@@ -190,11 +192,23 @@ class Walk:
             whose = f"definition {window.number}, {holds}"
             upto = f" up to {text(one.last)}" if one.last > one.first else ""
             self._finds("I2", f"{one.said}{upto} carries {whose}", one.first)
+        self._judged(one, window)
         known = self._ahead is not None and self._ahead[0] == one.first
         if not known and not window.holds(one.first):
             self._differs(window, "I2", f"{one.said} is for no slot of definition {window.number}", one.first)
         if one.kind == "row":
             self._counted(one, window)
+
+    def _judged(self, one: Decision, window: Window) -> None:
+        """Has a slot a run where its calendar keeps it, and a row of the reason ``calendar`` where it does not?"""
+        drops = window.stored.drops
+        if one.kind == "row" and one.reason == "calendar":
+            if drops is None or not (drops.holds(one.first) and drops.holds(one.last)):
+                what = f"{one.said} counts a slot that the calendar of definition {window.number} keeps"
+                self._differs(window, "I2", what, one.first)
+        elif drops is not None and one.slots == 1 and one.reason not in _ASLEEP and drops.holds(one.first):
+            what = f"{one.said} is for a slot that the calendar of definition {window.number} drops"
+            self._differs(window, "I2", what, one.first)
 
     def _counted(self, one: Decision, window: Window) -> None:
         assert window.grid is not None

@@ -15,6 +15,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
+from schedcore._audit.closed import ClosedTime, MovedGrid
 from schedcore._audit.cron_text import read_cron
 from schedcore._audit.grids import AtGrid, Bounded, CronGrid, EveryGrid, Grid
 from schedcore._audit.zone_clock import VERSION, zone_clock
@@ -24,6 +25,7 @@ __all__ = ["Stored", "made_elsewhere", "read_trigger", "seconds_of"]
 
 _FIELDS = {
     "kind", "text", "zone", "gap", "fold", "not_before", "not_after", "count", "jitter", "anchor", "anchor_given",
+    "calendar", "on_closed",
 }  # fmt: skip
 _STILL = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT"})
 _UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -46,6 +48,7 @@ class Stored:
 
     ``grid`` is ``None`` where its slots cannot be enumerated, for the reason ``why``. ``moves`` says that the
     zone's data move its slots: with other data they were others. ``count`` is how many slots it has at most.
+    ``drops`` is the closed time whose slots get no run, if its calendar drops them.
     """
 
     grid: Grid | None
@@ -53,6 +56,7 @@ class Stored:
     moves: bool = False
     count: int | None = None
     jitter: int = 0
+    drops: ClosedTime | None = None
 
     def put_off(self, uid: str, slot: int, following: int | None) -> int:
         """By how many microseconds the start of a slot is put off: a hash of job and slot (T-11)."""
@@ -84,7 +88,7 @@ def read_trigger(stored: str) -> Stored:
         return Stored(None, f"its trigger has a field that is not known here: {strange[0][:60]!r}")
     try:
         return _read(data)
-    except (ValueError, TypeError, KeyError, LookupError, OSError, OverflowError):
+    except (AttributeError, ValueError, TypeError, KeyError, LookupError, OSError, OverflowError):
         return Stored(None, "its trigger cannot be read")
 
 
@@ -95,11 +99,17 @@ def _read(data: Mapping[str, Any]) -> Stored:
     first, last = (None if bound is None else _instant(bound, zone) for bound in bounds)
     if first is not None or last is not None:
         grid = Bounded(grid, first, last)
-    moves = zone not in _STILL and data["kind"] != "every"
+    drops = None
+    if (calendar := data.get("calendar")) is not None:
+        closed, word = ClosedTime(calendar, zone_clock(zone)), data["on_closed"]
+        if word not in {"drop", "move", "keep"}:
+            raise ValueError(word)
+        grid, drops = MovedGrid(grid, closed) if word == "move" else grid, closed if word == "drop" else None
+    moves = zone not in _STILL and (data["kind"] != "every" or calendar is not None)
     count, jitter = data.get("count"), data.get("jitter", 0)
     if not all(type(n) is int for n in (count or 0, jitter)):
         raise ValueError("a number")
-    return Stored(grid, moves=moves, count=count, jitter=jitter)
+    return Stored(grid, moves=moves, count=count, jitter=jitter, drops=drops)
 
 
 def _cron(data: Mapping[str, Any], zone: str) -> Grid:

@@ -82,13 +82,14 @@ class ZoneClock:
         """The first instant in ``(low, high]`` at which the clock reads this time or a later one."""
         while high - low > 1:
             middle = (low + high) // 2
-            if self._wall(middle) >= wall_us:
+            if self.wall(middle) >= wall_us:
                 high = middle
             else:
                 low = middle
         return high
 
-    def _wall(self, us: int) -> int:
+    def wall(self, us: int) -> int:
+        """What the clock reads at an instant, in microseconds since 1970 on the wall."""
         local = (_UTC + us * _US).astimezone(self._zone)
         return (local.replace(tzinfo=None) - _EPOCH) // _US
 

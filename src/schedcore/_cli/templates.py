@@ -29,6 +29,11 @@ CONFIG = """\
 # attempts = 3
 # timeout = "10m"
 
+# Days and hours in which jobs that name the calendar do not run.
+# [calendars.office]
+# closed = ["saturday", "sunday", "12-25"]
+# quiet = ["22:00-07:00"]
+
 # Where secrets are; never their values.
 # [secrets]
 # API_TOKEN = {env = "API_TOKEN"}

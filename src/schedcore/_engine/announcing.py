@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from schedcore._engine.calendars import digests
 from schedcore._engine.state import Engine
 from schedcore._ledger import groups, hosts, listeners
 from schedcore.domain.clock import SECOND
@@ -50,6 +51,7 @@ def announce(
 ) -> int:
     """Write the host's row, its kinds, its groups and the marks of its listeners; answers its id."""
     settings = e.settings
+    told = {**versions, **({"calendars": digests(e.toolbox.calendars)} if e.toolbox.calendars else {})}
     with e.ledger.write() as c:
         now = e.ledger.times.now(c)
         lease_now = e.ledger.times.lease(c)
@@ -68,7 +70,7 @@ def announce(
                 "tags": _json(sorted(settings.tags)),
                 "environment": settings.environment,
                 "kinds": _json(sorted(e.toolbox.executors)),
-                "versions": _json(dict(versions)),
+                "versions": _json(told),
             },
         )
         hosts.announce_kinds(c, [{**row, "seen_at": now} for row in kinds])

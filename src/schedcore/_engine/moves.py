@@ -34,6 +34,7 @@ __all__ = [
     "ended_idle",
     "finish_one_shot",
     "invalid",
+    "line_of",
     "move",
     "new_definition",
     "next_due",
@@ -69,9 +70,9 @@ def invalid(reason: str | None) -> bool:
 
 def next_due(job: dict[str, Any], trigger: Trigger | None, after: int, left: int | None) -> int | None:
     """When the next slot of an active job after an instant is due, its jitter added."""
-    if trigger is None or left == 0:
+    if trigger is None:
         return None
-    slot = trigger.next(after)
+    slot = trigger.next_kept(after, left)
     return None if slot is None else slot + trigger.jitter_of(job["uid"], slot)
 
 
@@ -196,7 +197,7 @@ def went_by(
     if found.trigger is None and not found.rows:
         return [], {}
     due = next_due(job, found.trigger, max(now, found.last or start), found.left)
-    lines = [_line(job, number, skip, now) for number, skip in found.rows]
+    lines = [line_of(job, number, skip, now, job["state_actor"]) for number, skip in found.rows]
     return lines, {"next_run_at": due, "last_slot": found.last, "slots_left": found.left}
 
 
@@ -205,7 +206,8 @@ def current(c: Connection, job: dict[str, Any]) -> dict[str, Any]:
     return jobs.definition(c, job["id"], job["definition"])
 
 
-def _line(job: dict[str, Any], number: int, skip: Skip, now: int) -> dict[str, Any]:
+def line_of(job: dict[str, Any], number: int, skip: Skip, now: int, actor: str | None) -> dict[str, Any]:
+    """The skipped row of a job that no opening wrote."""
     return {
         "job_id": job["id"],
         "definition": number,
@@ -216,7 +218,7 @@ def _line(job: dict[str, Any], number: int, skip: Skip, now: int) -> dict[str, A
         "run_id": None,
         "decided_at": now,
         "host_id": None,
-        "actor": job["state_actor"],
+        "actor": actor,
     }
 
 
@@ -252,7 +254,7 @@ def open_breaker(
     """
     again = None
     if compiled.policies.breaker_cooldown and compiled.trigger is not None:
-        again = compiled.trigger.next(now + compiled.policies.breaker_cooldown * SECOND - 1)
+        again = compiled.trigger.next_kept(now + compiled.policies.breaker_cooldown * SECOND - 1)
     job = jobs.lock(c, job_id)
     if job["state"] == "active":
         pause(e.ledger, c, job_id, Actor(e.name, "machine"), reason, now, breaker_at=now, next_run_at=again)
@@ -302,7 +304,7 @@ def probe_again(e: Engine, c: Connection, job_id: int, now: int) -> None:
     if isinstance(compiled, Exception) or compiled.trigger is None or not compiled.policies.breaker_cooldown:
         return
     again = max(now, job["breaker_at"] + compiled.policies.breaker_cooldown * SECOND - 1)
-    jobs.set_due(c, job_id, next_run_at=compiled.trigger.next(again))
+    jobs.set_due(c, job_id, next_run_at=compiled.trigger.next_kept(again))
 
 
 def _living(c: Connection, job_id: int, limit: int = 1000) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedcore._engine.moves import finish_one_shot, pause, pause_unreadable
 from schedcore._engine.passing import probe
+from schedcore._engine.planning import plan_all, plan_due
 from schedcore._engine.state import Claimed, Engine
 from schedcore._engine.toolbox import Compiled, Needs
 from schedcore._ledger import jobs
@@ -19,12 +20,12 @@ from schedcore._ledger import runs as rows
 from schedcore._ledger.events import Actor
 from schedcore.domain.clock import SECOND
 from schedcore.domain.overlap import Live, Verdict, judge
-from schedcore.domain.plan import Plan, Skip, plan
+from schedcore.domain.plan import Plan, Skip
 
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
 
-__all__ = ["Opened", "judged", "open_job", "open_lane", "plan_of"]
+__all__ = ["Opened", "judged", "open_job", "open_lane"]
 
 log = logging.getLogger("schedcore.open")
 _NOTHING_ELSE = [None, 0, 0, 0, 0, None]
@@ -100,10 +101,10 @@ def _decide(
         if job.state == "paused":
             planned, gone = _probe(e, job, since, row, now)
             out.skipped += [_skipped(e, job_id, owing, skip, now) for owing, skip in gone]
+        elif early:
+            planned = plan_all(job, last_slot, anchor, left, now)
         else:
-            planned = _plan(job, None if faults or early else next_run_at, last_slot, anchor, left, now)
-            if early:
-                planned = _with_held_back(job, planned, now)
+            planned = plan_due(job, None if faults else next_run_at, last_slot, anchor, left, now)
     except (Exception, SystemExit) as error:  # a trigger of a plugin, or tz data that cannot be read (T-17)
         _fault(e, c, job, faults, error, now)
         return
@@ -122,61 +123,10 @@ def _decide(
         else:
             out.coalesced.setdefault((job_id, planned.open[-1]), []).append(line)
     if job.state == "paused" and not made and planned.left != 0 and job.trigger is not None:
-        planned = replace(planned, next_due=job.trigger.next(now))  # it could not run: the next slot tries
+        planned = replace(
+            planned, next_due=job.trigger.next_kept(now)
+        )  # it could not run: the next slot tries
     out.advanced.append((job_id, planned.next_due, planned.last_slot, planned.left, made))
-
-
-def _plan(
-    job: Compiled,
-    next_run_at: int | None,
-    last_slot: int | None,
-    anchor: int,
-    left: int | None,
-    now: int,
-) -> Plan:
-    """``next_run_at`` is the due slot itself, or ``None`` where the cache cannot be taken for one."""
-    trigger = job.trigger
-    assert trigger is not None
-    if next_run_at is not None and not job.jittered and not job.policies.late_limit and left is None:
-        following = trigger.next(next_run_at)  # the plain case: one slot is due, and the next is not
-        if following is None or following > now:
-            return Plan((next_run_at,), (), next_run_at, following, None, following)
-    return plan_of(job, last_slot, anchor, left, now)
-
-
-def plan_of(job: Compiled, last_slot: int | None, anchor: int, left: int | None, now: int) -> Plan:
-    """What becomes of every slot of a job up to now, by its policies: what a tick does, and what a preview shows."""
-    trigger, policies = job.trigger, job.policies
-    assert trigger is not None
-    return plan(
-        trigger,
-        last_slot=last_slot,
-        anchor=anchor,
-        now=now,
-        left=left,
-        catch_up=policies.catch_up,
-        catch_up_max=policies.catch_up_max,
-        late_limit_us=policies.late_limit * SECOND,
-        jitter_us=(lambda slot: trigger.jitter_of(job.uid, slot)) if job.jittered else 0,
-    )
-
-
-def _with_held_back(job: Compiled, planned: Plan, now: int) -> Plan:
-    """The plan with the slot that has come and only waits for its jitter: it is owed, so it is opened too."""
-    slot = planned.next_slot
-    if slot is None or slot > now or job.trigger is None:
-        return planned
-    left = None if planned.left is None else planned.left - 1
-    following = None if left == 0 else job.trigger.next(slot)
-    due = None if following is None else following + job.trigger.jitter_of(job.uid, following)
-    return replace(
-        planned,
-        open=(*planned.open, slot),
-        last_slot=slot,
-        next_slot=following,
-        left=left,
-        next_due=due,
-    )
 
 
 def _probe(

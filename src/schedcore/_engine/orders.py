@@ -272,7 +272,8 @@ def _same_appointment(job: dict[str, Any], current: dict[str, Any], order: JobOr
         if data is None or relative != order.appointed.relative:
             return False
         if relative is not None:
-            return bool(data["zone"] == order.trigger.zone)
+            named = ("zone", "calendar", "on_closed")
+            return bool(all(data.get(name) == order.trigger.to_dict().get(name) for name in named))
         new = order.trigger.to_dict()
         if not order.trigger.anchor_given:
             for form in (data, new):

@@ -5,7 +5,7 @@ definition that owed them, and within what its count still allows (A-11, A-16, G
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -69,8 +69,15 @@ def count_by(
         until = now if definition["valid_to"] is None else min(now, definition["valid_to"] - 1)
         reason = "pending" if definition["state"] == "pending" else word
         since = max(start if found.last is None else max(start, found.last), definition["valid_from"] - 1)
-        found.take(definition["number"], passed(found.trigger, since, until, reason, left=found.left))
+        skip = passed(found.trigger, since, until, reason, left=found.left)
+        if skip is not None and definition["state"] == "active" and _all_dropped(found.trigger, skip):
+            skip = replace(skip, reason="calendar")  # they had come before the pause
+        found.take(definition["number"], skip)
     return found
+
+
+def _all_dropped(trigger: Trigger, skip: Skip) -> bool:
+    return trigger.drops and not trigger.kept.count_between(skip.first - 1, skip.last)
 
 
 def probe(
@@ -90,7 +97,9 @@ def probe(
     *earlier, current = definitions
     found = count_by(earlier, kinds, last=None, start=start, now=now, left=left, word="breaker")
     since = max(start, found.last or start, current["valid_from"] - 1)
-    slot = newest_allowed(trigger, since, now, found.left)
+    until = newest_allowed(trigger, since, now, found.left)
+    kept = [] if until is None else trigger.kept.newest(since, until, 1)
+    slot = kept[0] if kept else None
     if slot is not None:
         found.take(current["number"], passed(trigger, since, slot - 1, "breaker", left=found.left))
         found.left = found.left if found.left is None else found.left - 1

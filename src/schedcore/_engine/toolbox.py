@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from schedcore.domain.calendar import Calendar
 from schedcore.domain.policy import Policies, Resolved, resolve
 from schedcore.domain.trigger import Trigger
 from schedcore.domain.trigger_parts import TriggerKinds
@@ -38,6 +39,7 @@ class Toolbox:
     checks: tuple[tuple[str, Check], ...] = ()
     services: Mapping[str, Callable[[], Any]] = field(default_factory=lambda: MappingProxyType({}))
     triggers: TriggerKinds = field(default_factory=lambda: MappingProxyType({}))
+    calendars: Mapping[str, Calendar] = field(default_factory=lambda: MappingProxyType({}))
 
     def gates_of(self, kind: str) -> tuple[tuple[str, Gate], ...]:
         """The gates that are asked about this kind of work."""
@@ -95,6 +97,7 @@ class Compiled:
     """One definition of one job, ready to be decided about. Never changed after it is made."""
 
     __slots__ = (
+        "bare",
         "creator_kind",
         "digest",
         "jittered",
@@ -129,13 +132,15 @@ class Compiled:
     creator_kind: str
     digest: str
     jittered: bool
+    bare: bool
+    """A due slot of this job is its ``next_run_at``: no jitter puts it off, and no calendar drops slots before it."""
     limit: int
     """Seconds one attempt may take: the payload's own word, where its executor reads one, else the policy's."""
     plain: bool
     """Nothing but room stands between a due slot of this job and its start."""
 
     swift: bool
-    """Active and plain, and its due slot is its ``next_run_at``: neither jitter, count nor late limit."""
+    """Active, plain and bare, with neither count nor late limit."""
     next: Callable[[int], int | None]
     """The next slot after an instant."""
 
@@ -213,15 +218,17 @@ class Compiler:
         trigger, policies = self.trigger(trigger_text), self._policies(policies_text, kind)
         jittered = trigger is not None and trigger.jitter > 0
         plain = not policies.groups and policies.on_full == "wait" and not self._toolbox.gates_of(kind)
-        bare = (
-            trigger is not None
+        bare = trigger is not None and not jittered and not trigger.drops
+        swift = (
+            plain
+            and bare
+            and trigger is not None
             and trigger.kind in _OWN  # a plugin's rule may raise, and is asked with care
-            and not jittered
             and trigger.count is None
             and not policies.late_limit
         )
-        following = trigger.next if trigger is not None else _never
-        return _Shape(trigger, policies, jittered, plain, plain and bare, following)
+        following = trigger.line.next if trigger is not None else _never
+        return _Shape(trigger, policies, jittered, bare, plain, swift, following)
 
     def _compile(self, row: list[Any]) -> Compiled | Exception:
         job = Compiled()
@@ -233,7 +240,7 @@ class Compiler:
             shape = self.shape(trigger, policies, job.kind)
         except Exception as error:  # whatever storage holds, it stays with this job (G16)
             return error
-        job.trigger, job.policies, job.jittered, job.plain, swift, job.next = shape
+        job.trigger, job.policies, job.jittered, job.bare, job.plain, swift, job.next = shape
         job.swift = swift and job.state == "active"
         job.limit = self._limit(job)
         return job
@@ -243,6 +250,7 @@ class _Shape(NamedTuple):
     trigger: Trigger | None
     policies: Resolved
     jittered: bool
+    bare: bool
     plain: bool
     swift: bool
     next: Callable[[int], int | None]

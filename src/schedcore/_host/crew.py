@@ -1,7 +1,8 @@
 """The crew of one host: engine, pool, loop, gates, teller, watch, put together, started and stopped in order.
 
-Start (T-20): check the machine, announce, follow zone data, executors, then the loops. Stop: no new claim,
-what was claimed ahead is given back, running work drains, then it is stopped and ends ``interrupted: shutdown``.
+Start (T-20): check the machine, announce, follow zone data and calendars, executors, then the loops. Stop: no
+new claim, what was claimed ahead is given back, running work drains, then it is stopped and ends ``interrupted:
+shutdown``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from schedcore._engine import reporting
 from schedcore._engine.announcing import announce, leave, refuse_other_machine
+from schedcore._engine.calendars import follow_calendars
 from schedcore._engine.gates import Gatekeeper
 from schedcore._engine.loop import Loop
 from schedcore._engine.pool import Pool
@@ -93,6 +95,7 @@ class Crew:
         refuse_other_machine(engine)
         announce(engine, kinds, versions)
         follow_zone_data(engine)
+        follow_calendars(engine)
 
     def start(self) -> None:
         """Start the loops; the executors first."""

@@ -38,7 +38,7 @@ def open_control(
 
 
 def _control(settings: Settings, actor: Actor, ledger: Ledger, *, load_plugins: bool) -> Control:
-    toolbox, kinds, validate = Toolbox(), None, None
+    toolbox, kinds, validate = Toolbox(calendars=settings.calendars), None, None
     faults: tuple[tuple[str, str], ...] = ()
     if load_plugins:
         from schedcore._host.plugins import gather, validate_payload
@@ -53,6 +53,7 @@ def _control(settings: Settings, actor: Actor, ledger: Ledger, *, load_plugins: 
         actor,
         timezone=settings.timezone,
         every_floor=settings.every_floor,
+        day_time=settings.day_time,
         kinds=kinds,
         validate=validate,
         faults=faults,

@@ -179,6 +179,7 @@ class Host:
             actor or this_person(),
             timezone=self.settings.timezone,
             every_floor=self.settings.every_floor,
+            day_time=self.settings.day_time,
             kinds=lambda: plugins.trigger_kinds,
             validate=validate_payload,
             faults=[(one.name, one.error or "") for one in plugins.faults()],

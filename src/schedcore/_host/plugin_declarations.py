@@ -15,6 +15,7 @@ from schedcore.domain.errors import PluginFault, Refused
 from schedcore.domain.names import TRIGGER_KINDS
 from schedcore.domain.policy_fields import name_text
 from schedcore.spec import (
+    Calendar,
     Check,
     Executor,
     Gate,
@@ -36,6 +37,7 @@ TYPES: Mapping[str, type] = {
     "schedcore_secrets": Secrets,
     "schedcore_sensitivity": SensitivityClass,
     "schedcore_services": Service,
+    "schedcore_calendars": Calendar,
     "schedcore_checks": Check,
     "schedcore_triggers": TriggerKind,
 }

@@ -15,8 +15,13 @@ __all__ = ["joined"]
 
 _Declared = Mapping[str, list[Any]]
 _STOPS = {"schedcore_executors": "kind of work", "schedcore_triggers": "kind of trigger"}
-_ONE_EACH = {"schedcore_listeners": "listener", "schedcore_services": "service", "schedcore_checks": "check"}
-"""Names that are keys: the mark of a listener in the ledger, what a service or a check is asked for by."""
+_ONE_EACH = {
+    "schedcore_calendars": "calendar",
+    "schedcore_checks": "check",
+    "schedcore_listeners": "listener",
+    "schedcore_services": "service",
+}
+"""Names that are keys: what a job names, the mark of a listener in the ledger, what a service is asked for by."""
 
 
 def joined(
@@ -55,6 +60,7 @@ def joined(
         one.kind: (name, replace(one, limit=limits.get(one.kind, one.limit)))
         for name, one in all_of("schedcore_executors")
     }
+    triggers = MappingProxyType({one.kind: one.parse for _, one in all_of("schedcore_triggers")})
     toolbox = Toolbox(
         executors=MappingProxyType(executors),
         gates=all_of("schedcore_gates"),
@@ -63,8 +69,10 @@ def joined(
         sensitivity=all_of("schedcore_sensitivity"),
         checks=all_of("schedcore_checks"),
         services=MappingProxyType({one.name: one.make for _, one in all_of("schedcore_services")}),
+        triggers=triggers,
+        calendars=MappingProxyType({one.name: one for _, one in all_of("schedcore_calendars")}),
     )
-    return toolbox, MappingProxyType({one.kind: one.parse for _, one in all_of("schedcore_triggers")})
+    return toolbox, triggers
 
 
 def _names(declared: _Declared, hook: str) -> list[str]:

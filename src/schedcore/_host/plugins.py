@@ -21,8 +21,8 @@ from schedcore._host.plugin_finding import BUILT_IN, Candidate, Choice, commands
 from schedcore._host.plugin_joining import joined
 from schedcore._host.plugin_meeting import Met, PluginReport
 from schedcore._host.plugin_tables import hand_over, unclaimed
-from schedcore._host.secret_resolver import SettingsSecrets
 from schedcore._host.settings import Settings
+from schedcore._host.settings_plugin import SettingsPlugin
 from schedcore._version import DISTRIBUTION, __version__
 
 __all__ = [
@@ -63,7 +63,7 @@ def gather(settings: Settings, plugins: Iterable[Any] = (), env: Mapping[str, st
     env = os.environ if env is None else env
     installed, unread = found()
     by_hand = given(plugins, installed)
-    own = Candidate(BUILT_IN, lambda: SettingsSecrets(settings, env), DISTRIBUTION, __version__)
+    own = Candidate(BUILT_IN, lambda: SettingsPlugin(settings, env), DISTRIBUTION, __version__)
     choice = Choice.of(settings, env)
     met = [Met(own), *(Met(one) for one in [*by_hand, *installed])]
     _set_aside(met, choice)

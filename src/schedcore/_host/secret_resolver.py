@@ -21,7 +21,7 @@ _MOST = 64 * 1024
 
 
 class SettingsSecrets:
-    """A plugin that is always there; its name is ``settings``."""
+    """What the settings say of secrets, as a plugin has it."""
 
     def __init__(self, settings: Settings, env: Mapping[str, str] | None = None) -> None:
         self._sources = settings.secrets

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schedcore._host import setting_readers as read
+from schedcore.domain.calendar_entries import MOST_CLOSED, MOST_QUIET, read_day_time
 from schedcore.domain.names import POLICY_FIELDS
 from schedcore.domain.policy_fields import name_text
 from schedcore.domain.reading import choice, plain, seconds, texts, whole
@@ -93,6 +94,15 @@ _GROUP = {
     "required": ["places"],
     "additionalProperties": False,
 }
+_CALENDAR = {
+    "type": "object",
+    "properties": {
+        "closed": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_CLOSED},
+        "quiet": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_QUIET},
+        "day_time": {"type": "string"},
+    },
+    "additionalProperties": False,
+}
 _SECRET = {
     "type": "object",
     "properties": {name: {"type": "string"} for name in ("env", "file", "credential")},
@@ -128,6 +138,7 @@ FIELDS: Mapping[str, Field] = {
         _length("drain", 0, 3_600, "How long a stop waits for running work."),
         _length("kill_grace", 0, 300, "How long work may take to end after it was told to."),
         _length("every_floor", 1, 60, "The shortest interval a job may ask for."),
+        _text("day_time", read_day_time, "When a date without a time fires, where a day rule applies."),
         Field(
             "output_max",
             read.read_bytes,
@@ -147,6 +158,12 @@ FIELDS: Mapping[str, Field] = {
                     "anyOf": [{"type": "integer", "minimum": 1, "maximum": 1_000}, _GROUP]
                 }
             },
+        ),
+        _table(
+            "calendars",
+            read.read_calendars,
+            "Closed days and quiet hours that jobs may name.",
+            {"additionalProperties": _CALENDAR},
         ),
         _table(
             "policies",

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from schedcore.domain.calendar import Calendar
 from schedcore.domain.errors import Refused, nearest
 from schedcore.domain.masking import Masker
 from schedcore.domain.policy import Policies
@@ -24,6 +25,7 @@ __all__ = [
     "SecretSource",
     "mask_url",
     "read_bytes",
+    "read_calendars",
     "read_groups",
     "read_ledger",
     "read_policies",
@@ -129,6 +131,16 @@ def read_groups(value: Any, field: str) -> Mapping[str, Group]:
             seconds(given["window"], path(at, "window"), 1, 31 * _DAY) if "window" in given else None,
         )
     return MappingProxyType(groups)
+
+
+def read_calendars(value: Any, field: str) -> Mapping[str, Calendar]:
+    """``NAME = {closed = ["sunday", "12-25", 2026-04-06], quiet = ["22:00-07:00"], day_time = "09:00"}``."""
+    return MappingProxyType(
+        {
+            name_text(name, path(field, name)): Calendar.parse(name, given, path(field, name))
+            for name, given in table(value, field).items()
+        }
+    )
 
 
 def read_policies(value: Any, field: str) -> Policies:

@@ -80,7 +80,8 @@ def origins(layers: Layers) -> Mapping[str, str]:
 
 def _from(error: Refused, layers: Layers) -> Refused:
     """The refusal, saying where the value came from."""
-    field = key = error.field or ""
+    field = error.field or ""
+    key = field.partition("[")[0]  # a list comes from one place
     while key and key not in layers.origin:
         key = key.rpartition(".")[0]
     below = (origin for path, origin in layers.origin.items() if path.startswith(f"{field}."))

@@ -125,6 +125,8 @@ def _plain(value: Any) -> Any:
         return str(value)
     if hasattr(value, "how"):
         return {value.how: value.where}
+    if hasattr(value, "to_dict"):
+        return {name: part for name, part in value.to_dict().items() if name != "name"}
     if hasattr(value, "__dataclass_fields__"):
         return {name: part for name, part in asdict(value).items() if part is not None}
     return str(value)

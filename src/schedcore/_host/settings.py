@@ -17,6 +17,7 @@ from schedcore._host.folders import default_config_path
 from schedcore._host.setting_layers import gather_layers
 from schedcore._host.setting_readers import Group, SecretSource
 from schedcore._host.setting_reading import origins, places, read_layers
+from schedcore.domain.calendar import Calendar
 from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Refused
 from schedcore.domain.policy import Policies
@@ -65,12 +66,14 @@ class Settings:
     drain: float = 30
     kill_grace: float = 10
     every_floor: int = 60
+    day_time: str = "09:00"
     output_max: int = 64 * 1024 * 1024
     tags: tuple[str, ...] = ()
     environment: str | None = None
     log_level: str = "info"
     log_format: str = "auto"
     groups: Mapping[str, Group] = field(default_factory=_nothing)
+    calendars: Mapping[str, Calendar] = field(default_factory=_nothing)
     policies: Policies = field(default_factory=Policies)
     secrets: Mapping[str, SecretSource] = field(default_factory=_nothing)
     kind_limits: Mapping[str, int] = field(default_factory=_nothing)

@@ -18,9 +18,10 @@ _JOINED = jobs.join(
 
 
 def _other(version: str) -> tuple[sa.ColumnElement[bool], ...]:
-    """Active jobs on a wall clock whose definition in force was made with other zone data."""
+    """Active jobs on a wall clock, or under a calendar, whose definition in force was made with other zone data."""
     elapsed = definitions.c.trigger.contains('"kind":"every"')
-    return jobs.c.state == "active", definitions.c.tz_version != version, sa.not_(elapsed)
+    closed = definitions.c.trigger.contains('"calendar":{')
+    return jobs.c.state == "active", definitions.c.tz_version != version, sa.or_(sa.not_(elapsed), closed)
 
 
 def jobs_of_other(c: sa.Connection, version: str, after_id: int, limit: int) -> list[int]:

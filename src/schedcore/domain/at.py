@@ -14,7 +14,7 @@ from schedcore.domain.clock_note import ClockNote, wall_day, wall_time
 from schedcore.domain.errors import Refused, shown
 from schedcore.domain.timeline import timeline
 
-__all__ = ["GRACE_S", "At", "parse_instant", "refuse_past"]
+__all__ = ["GRACE_S", "At", "is_date", "parse_instant", "refuse_past"]
 
 #: How far in the past a one-shot may be at registration: it is then due at once. Seconds.
 GRACE_S = 60
@@ -87,6 +87,11 @@ def parse_instant(
     if not _FIRST <= us <= _LAST:
         raise _years(value, field)
     return us, note
+
+
+def is_date(value: object) -> bool:
+    """Is this the text of a date alone, ``2026-05-03``?"""
+    return isinstance(value, str) and _DATE.fullmatch(value) is not None
 
 
 def refuse_past(us: int, now_us: int, field: str | None = None, *, grace_s: int = GRACE_S) -> None:

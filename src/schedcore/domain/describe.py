@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from schedcore.domain.at import At
+from schedcore.domain.calendar_entries import WEEKDAYS
 from schedcore.domain.clock_note import ClockNote
+from schedcore.domain.closing import Closing
 from schedcore.domain.cron import Cron
 from schedcore.domain.describe_cron import describe_cron
 from schedcore.domain.every import Every
@@ -11,7 +13,7 @@ from schedcore.domain.local import local_text
 from schedcore.domain.trigger import Trigger
 from schedcore.domain.words import Words, words_of
 
-__all__ = ["describe", "describe_note"]
+__all__ = ["describe", "describe_before", "describe_closing", "describe_note"]
 
 
 def describe(trigger: Trigger, lang: str = "en") -> str:
@@ -30,6 +32,22 @@ def describe_note(note: ClockNote, lang: str = "en") -> str:
     """A note on a clock change in words. Raises :class:`Refused` as :func:`describe` does."""
     pattern = f"note_{note.code}_many" if note.until else f"note_{note.code}"
     return words_of(lang).say(pattern, day=note.day, wall=note.wall, until=note.until, fires=note.fires)
+
+
+def describe_closing(closing: Closing, zone: str, lang: str = "en", *, count: int = 1) -> str:
+    """What a calendar does to a slot, or to ``count`` of them in a row, in words; ``zone`` is the job's."""
+    words = words_of(lang)
+    pattern = f"closing_{closing.code}" + ("_many" if closing.code == "dropped" and count > 1 else "")
+    other = "" if closing.other is None else local_text(closing.other, zone)
+    entry = closing.entry
+    if entry in WEEKDAYS:
+        entry = words.weekdays[WEEKDAYS.index(entry)]
+    return words.say(pattern, calendar=closing.calendar, entry=entry, other=other, n=count)
+
+
+def describe_before(what: str, lang: str = "en") -> str:
+    """The note of a slot on what lies before it."""
+    return words_of(lang).say("closing_before", what=what)
 
 
 def _rule(trigger: Trigger, words: Words) -> str:
@@ -55,6 +73,8 @@ def _limits(trigger: Trigger, words: Words) -> list[str]:
         said.append(words.say("until", instant=local_text(trigger.not_after, trigger.zone)))
     if trigger.count is not None:
         said.append(words.say("count", n=trigger.count))
+    if trigger.calendar is not None:
+        said.append(words.say(f"calendar_{trigger.on_closed}", name=trigger.calendar.name))
     if trigger.jitter:
         said.append(words.say("jitter", length=words.length(trigger.jitter)))
     if trigger.gap != "at_once":

@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import Any, Self
 
 from schedcore.domain import job_fields as read
+from schedcore.domain.calendar import Calendars
 from schedcore.domain.errors import Refused
 from schedcore.domain.job_form import payload_of, read_form, repair
 from schedcore.domain.job_trigger import Appointed, read_trigger
@@ -78,13 +79,14 @@ class JobOrder:
         floor_s: int = 60,
         known_kinds: tuple[str, ...] | None = None,
         trigger_kinds: TriggerKinds | None = None,
+        calendars: Calendars | None = None,
         past_ok: bool = False,
     ) -> Self:
         """Read a job ordered at ``now_us``; ``default_zone`` and ``floor_s`` are the host's.
 
-        ``known_kinds`` are the kinds of work there are, if that is known; ``past_ok`` takes a one-shot of any
-        age, for a declaration that is read again. Raises ``Refused`` with the path of the field, the value
-        and what to write instead.
+        ``known_kinds`` are the kinds of work there are, if that is known; ``calendars`` what there is of
+        calendars; ``past_ok`` takes a one-shot of any age, for a declaration that is read again. Raises
+        ``Refused`` with the path of the field, the value and what to write instead.
         """
         form = read_form(data)
         key = form.read("key", read.read_key)
@@ -107,6 +109,7 @@ class JobOrder:
                 floor_s=floor_s,
                 past_ok=past_ok,
                 kinds=trigger_kinds,
+                calendars=calendars,
                 nested_name=form.name("trigger"),
             ),
             policies=Policies.parse(form.policies),

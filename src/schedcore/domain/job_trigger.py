@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from schedcore.domain.calendar import Calendars
 from schedcore.domain.clock import SECOND, text
 from schedcore.domain.duration import parse_duration
 from schedcore.domain.errors import Refused
@@ -34,10 +35,13 @@ class Appointed:
     relative: str | None = None
 
     def content(self) -> Any:
-        """What of it is the declaration's own, the same whenever it is read."""
-        if self.relative is not None:
-            return [self.relative, self.trigger.zone]
+        """What of it is the declaration's own, the same whenever it is read: of a calendar, its name."""
         stored = self.trigger.to_dict()
+        if self.trigger.calendar is not None:
+            stored["calendar"] = self.trigger.calendar.name
+        if self.relative is not None:
+            judged = [stored[name] for name in ("calendar", "on_closed") if name in stored]
+            return [self.relative, self.trigger.zone, *judged]
         if not self.trigger.anchor_given:
             stored.pop("anchor", None)
         return stored
@@ -52,6 +56,7 @@ def read_trigger(
     floor_s: int,
     past_ok: bool = False,
     kinds: TriggerKinds | None = None,
+    calendars: Calendars | None = None,
     nested_name: str = "trigger",
 ) -> Appointed:
     """The trigger of a job ordered at ``now_us``.
@@ -75,7 +80,9 @@ def read_trigger(
             default_zone=default_zone,
             floor_s=floor_s,
             past_ok=past_ok,
+            closed_ok=past_ok and relative is not None,
             kinds=kinds,
+            calendars=calendars,
             field="",
         )
     except Refused as error:

@@ -195,6 +195,9 @@ TRIGGER_FIELDS = Names(
         "not_before": (),
         "not_after": (),
         "count": (),
+        "calendar": (),
+        "on_closed": (),
+        "day_time": (),
     },
 )
 POLICY_FIELDS = Names(

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from schedcore.domain.clock import MINUTE
 
-__all__ = ["SKIP_LATE_LIMIT", "Plan", "Skip", "Slots", "newest_allowed", "passed", "plan"]
+__all__ = ["SKIP_LATE_LIMIT", "Plan", "Skip", "Slots", "end_of", "newest_allowed", "passed", "plan"]
 
 SKIP_LATE_LIMIT = 15 * MINUTE
 """The late limit of ``catch_up = "skip"`` where none is given, in microseconds (T-10)."""
@@ -112,7 +112,7 @@ def _several(
 ) -> Plan:
     """Two slots or more lie in ``(start, now]``. Jitter ends before the next slot, so it can hold back only
     the newest of them, and lateness grows with age: the late ones are the oldest."""
-    last, total = _end(trigger, start, now, left)
+    last, total = end_of(trigger, start, now, left)
     if last + _jitter(last, jitter_us) > now:
         (last,), total = trigger.newest(start, last - 1, 1), total - 1
     late_until = start
@@ -142,7 +142,7 @@ def passed(
     """
     if left == 0 or until <= last_slot or not trigger.count_between(last_slot, until):
         return None
-    last, total = _end(trigger, last_slot, until, left)
+    last, total = end_of(trigger, last_slot, until, left)
     return _range(trigger, last_slot, last, total, reason)
 
 
@@ -150,7 +150,7 @@ def newest_allowed(trigger: Slots, after: int, until: int, left: int | None) -> 
     """The newest slot in ``(after, until]`` that the trigger's count allows; ``None`` where there is none."""
     if left == 0 or until <= after or not trigger.count_between(after, until):
         return None
-    return _end(trigger, after, until, left)[0]
+    return end_of(trigger, after, until, left)[0]
 
 
 def _range(trigger: Slots, after: int, until: int, count: int, reason: str) -> Skip:
@@ -159,8 +159,8 @@ def _range(trigger: Slots, after: int, until: int, count: int, reason: str) -> S
     return Skip(first if first is not None else last, last, count, reason)
 
 
-def _end(trigger: Slots, after: int, until: int, left: int | None) -> tuple[int, int]:
-    """The newest slot in ``(after, until]`` that the count allows, and how many there are up to it."""
+def end_of(trigger: Slots, after: int, until: int, left: int | None) -> tuple[int, int]:
+    """The newest slot in ``(after, until]`` that the count allows, and how many there are up to it; there is one."""
     total = trigger.count_between(after, until)
     if left is None or total <= left:
         return trigger.newest(after, until, 1)[0], total

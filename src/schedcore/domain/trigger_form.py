@@ -19,7 +19,10 @@ __all__ = ["KINDS", "Form", "kind_of", "read_form"]
 KINDS = ("cron", "every", "at")
 
 _ALIASES = {"interval": "every", "once": "at", "one-shot": "at", "expression": "text", "timezone": "zone"}
-_FIELDS = ("kind", "text", "zone", "gap", "fold", "not_before", "not_after", "count", "jitter", "anchor")
+_FIELDS = (
+    "kind", "text", "zone", "gap", "fold", "not_before", "not_after", "count", "jitter", "anchor",
+    "calendar", "on_closed", "day_time",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,19 @@
-"""From the written form of a trigger to checked values: rule, zone, bounds, count, jitter (T-01, P-33)."""
+"""From the written form of a trigger to checked values: rule, zone, bounds, calendar, count, jitter (T-01, P-33)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from schedcore.domain.at import At, parse_instant
+from schedcore.domain.at import At, is_date, parse_instant
+from schedcore.domain.calendar import ON_CLOSED, Calendar, Calendars
+from schedcore.domain.calendar_entries import read_day_time
 from schedcore.domain.clock import MILLISECOND, SECOND, text
 from schedcore.domain.cron import Cron, parse_cron
 from schedcore.domain.duration import parse_duration
 from schedcore.domain.errors import PluginFault, Refused, SchedcoreError, shown
 from schedcore.domain.every import Every, parse_every
+from schedcore.domain.reading import choice
 from schedcore.domain.slots import Offered, SlotRule
 from schedcore.domain.timeline import ALWAYS
 from schedcore.domain.trigger_form import Form
@@ -33,18 +36,21 @@ def read_parts(
     default_zone: str,
     floor_s: int,
     kinds: TriggerKinds,
+    calendars: Calendars | None,
     *,
     anchor_given: bool = True,
 ) -> dict[str, Any]:
     """The fields of a :class:`Trigger`, by name. Raises :class:`Refused` with the path below ``path``.
 
     ``now_us`` becomes the anchor of an interval that has none; ``anchor_given`` says of an anchor in the form
-    whether it is a slot itself.
+    whether it is a slot itself. ``calendars`` is ``None`` for a stored form, which holds its calendar whole.
     """
     if form.kind == "in":
         seconds = parse_duration(form.text, form.field, minimum=1)
         form = Form("at", text(now_us + seconds * SECOND), form.field, form.rest)
     rest = form.rest
+    calendar = _calendar(rest, calendars, path)
+    form = _with_time(form, calendar, calendars, path)
     zone = _zone(rest.get("zone", default_zone), f"{path}.zone")
     anchor = None
     if "anchor" in rest and form.kind == "every":
@@ -76,7 +82,58 @@ def read_parts(
         "jitter": _jitter(rest.get("jitter", 0), form.kind, f"{path}.jitter"),
         "anchor": anchor,
         "anchor_given": given,
+        "calendar": calendar,
+        "on_closed": _on_closed(rest, f"{path}.on_closed"),
     }
+
+
+def _calendar(rest: Mapping[str, Any], calendars: Calendars | None, path: str) -> Calendar | None:
+    value = rest.get("calendar")
+    if value is None:
+        return None
+    at = f"{path}.calendar"
+    return Calendar.from_dict(value, at) if calendars is None else calendars.named(value, at)
+
+
+def _on_closed(rest: Mapping[str, Any], path: str) -> str:
+    if "on_closed" not in rest:
+        return ON_CLOSED[0]
+    if "calendar" not in rest:
+        hint = "add calendar = NAME, or take it away"
+        raise Refused(
+            "without a calendar no time is closed",
+            code="not_taken",
+            field=path,
+            value=rest["on_closed"],
+            hint=hint,
+        )
+    return choice(rest["on_closed"], path, ON_CLOSED)
+
+
+def _with_time(form: Form, calendar: Calendar | None, calendars: Calendars | None, path: str) -> Form:
+    """The form with the time of a date alone filled in, where a day rule applies (F-15)."""
+    own, at = form.rest.get("day_time"), f"{path}.day_time"
+    alone = form.kind == "at" and is_date(form.text)
+    if own is not None:
+        own = read_day_time(own, at)
+        if not alone:
+            hint = "take day_time away"
+            raise Refused(
+                "only a date without a time takes it", code="not_taken", field=at, value=own, hint=hint
+            )
+    if not alone or calendars is None:
+        return form
+    time = calendars.time_of_date(own, calendar)
+    if time is None:
+        hint = f"write '{form.text}T{calendars.day_time}', or give day_time = '{calendars.day_time}'"
+        raise Refused(
+            f"{shown(form.text)}: a date alone names no time",
+            code="bad_instant",
+            field=form.field,
+            value=form.text,
+            hint=hint,
+        )
+    return Form("at", f"{form.text}T{time}", form.field, form.rest)
 
 
 def _rule(form: Form, zone: str, rest: Mapping[str, Any], path: str, kinds: TriggerKinds) -> SlotRule:

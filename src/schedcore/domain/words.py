@@ -55,6 +55,9 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "from": ("instant",),
     "until": ("instant",),
     "count": ("n",),
+    "calendar_drop": ("name",),
+    "calendar_move": ("name",),
+    "calendar_keep": ("name",),
     "jitter": ("length",),
     "gap_shift": (),
     "gap_skip": (),
@@ -68,6 +71,13 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "note_gap_skipped_many": ("wall", "until", "day"),
     "note_fold_first": ("wall", "day"),
     "note_fold_second": ("wall", "day"),
+    # notes on calendars
+    "closing_dropped": ("entry", "calendar"),
+    "closing_dropped_many": ("n", "entry", "calendar"),
+    "closing_kept": ("entry", "calendar"),
+    "closing_moved_here": ("other", "entry", "calendar"),
+    "closing_moved_away": ("other", "entry", "calendar"),
+    "closing_before": ("what",),
 }
 
 

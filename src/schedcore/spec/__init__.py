@@ -5,6 +5,7 @@ A plugin imports from here only. If it needs something this door does not offer,
 
 from __future__ import annotations
 
+from schedcore.domain.calendar import Calendar
 from schedcore.domain.errors import Refused, SchedcoreError, nearest
 from schedcore.domain.outcome import Outcome, blocked, failed, findings, no_op, ok
 from schedcore.spec.context import Output, RunContext, Stop
@@ -29,6 +30,7 @@ API_VERSION = 1
 
 __all__ = [
     "API_VERSION",
+    "Calendar",
     "Check",
     "Executor",
     "Finding",

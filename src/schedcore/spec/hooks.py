@@ -25,6 +25,7 @@ One whole plugin::
 
 from __future__ import annotations
 
+from schedcore.domain.calendar import Calendar
 from schedcore.spec.declarations import (
     Check,
     Executor,
@@ -39,6 +40,7 @@ from schedcore.spec.declarations import (
 from schedcore.spec.markers import hookspec
 
 __all__ = [
+    "schedcore_calendars",
     "schedcore_checks",
     "schedcore_executors",
     "schedcore_gates",
@@ -89,6 +91,12 @@ def schedcore_services() -> list[Service]:  # type: ignore[empty-body]
 @hookspec
 def schedcore_checks() -> list[Check]:  # type: ignore[empty-body]
     """Checks of ``doctor``. Read only; called in the thread of whoever asks; raising is a finding."""
+
+
+@hookspec
+def schedcore_calendars() -> list[Calendar]:  # type: ignore[empty-body]
+    """Closed days and quiet hours that jobs name (F-15). A definition keeps what its calendar said; what another
+    start declares instead holds from then on. A name that the settings or another plugin have is not taken."""
 
 
 @hookspec

@@ -15,6 +15,7 @@ from schedcore._ledger import jobs as job_rows
 from schedcore._ledger import runs as run_rows
 from schedcore._ledger.events import Actor
 from schedcore._ledger.ledger import Ledger
+from schedcore.domain.calendar import Calendar
 from schedcore.domain.clock import from_us
 from schedcore.domain.errors import LedgerError
 from schedcore.domain.job import JobOrder
@@ -39,7 +40,8 @@ class StandingHost:
     :class:`HostDied` (``dead``). What the ledger refused is in ``faults``; the next beat tries again.
 
     ``control`` is the door that command line and console use, as the person ``tester``. ``triggers`` are
-    further trigger kinds by name, ``settings`` those of the engine (``beat``, ``lease``, ``workers`` …).
+    further trigger kinds by name, ``calendars`` those that jobs may name, ``settings`` those of the engine
+    (``beat``, ``lease``, ``workers`` …).
     """
 
     def __init__(
@@ -54,15 +56,18 @@ class StandingHost:
         gates: Iterable[Gate] = (),
         listeners: Iterable[Listener] = (),
         triggers: Mapping[str, Callable[[str, str], Any]] | None = None,
+        calendars: Iterable[Calendar] = (),
         toolbox: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> None:
         declared = list(executors) or [noop()]
+        calendars = tuple(calendars)
         tools = Toolbox(
             executors={e.kind: ("test", e) for e in declared},
             gates=tuple(("test", gate) for gate in gates),
             listeners=tuple(("test", listener) for listener in listeners),
             triggers=dict(triggers or {}),
+            calendars={one.name: one for one in calendars},
             **(toolbox or {}),
         )
         self.ledger = ledger
@@ -76,7 +81,7 @@ class StandingHost:
         self.dead = False
         self.faults: list[LedgerError] = []
         self.engine.hand_over = self._take
-        self._given = (declared, gates, listeners, triggers, settings)
+        self._given = (declared, gates, listeners, triggers, calendars, settings)
         self.crew.announce([_kind(e) for e in declared], {"schedcore": "test", "tz": tz_version()})
         self.crew.start()
         self.control = Control(self.engine, _PERSON, every_floor=1, sleep=lambda seconds: None)
@@ -90,9 +95,9 @@ class StandingHost:
 
     def beside(self, name: str = "host-2", *, ledger: Ledger | None = None, **changed: Any) -> StandingHost:
         """A further host on the same ledger and clock that offers the same, but for what is changed."""
-        executors, gates, listeners, triggers, settings = self._given
+        executors, gates, listeners, triggers, calendars, settings = self._given
         given: dict[str, Any] = {"executors": executors, "gates": gates, "listeners": listeners}
-        given |= {"triggers": triggers, "hold": self.hold, **settings, **changed}
+        given |= {"triggers": triggers, "calendars": calendars, "hold": self.hold, **settings, **changed}
         clock = given.pop("clock", self.clock)
         return StandingHost(ledger or self.ledger, clock, self.folder.parent / name, name=name, **given)
 
@@ -175,6 +180,7 @@ class StandingHost:
             now_us=self.clock.wall(),
             floor_s=1,
             trigger_kinds=self.engine.toolbox.triggers,
+            calendars=self.control.calendars(),
         )
         uid = self.ledger.run(lambda c: orders.create(self.engine, c, order, _PERSON, self.clock.wall()))
         with self.ledger.read() as c:

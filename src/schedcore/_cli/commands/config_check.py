@@ -27,7 +27,10 @@ def command(front: Front) -> int:
     warnings = list(found.warnings)
     code = USAGE if found.settings is None else 0
     if found.settings is not None:
-        more = [*_jobs(found.settings), *_plugins(found.settings)]
+        from schedcore._host.plugins import gather
+
+        plugins = gather(found.settings)
+        more = [*_jobs(found.settings, plugins), *_plugins(plugins)]
         faults += more
         code = BAD if more else 0
     if front.json:
@@ -45,10 +48,11 @@ def command(front: Front) -> int:
     return code
 
 
-def _jobs(settings: Any) -> list[dict[str, Any]]:
+def _jobs(settings: Any, plugins: Any) -> list[dict[str, Any]]:
     """What would be refused of the declared jobs, as far as that can be told without a ledger."""
     from schedcore._host.job_files import read_all
     from schedcore._host.now import now
+    from schedcore.domain.calendar import Calendars
     from schedcore.domain.job import JobOrder
 
     declared = read_all(settings)
@@ -59,17 +63,16 @@ def _jobs(settings: Any) -> list[dict[str, Any]]:
             now_us=now(),
             default_zone=settings.timezone,
             floor_s=settings.every_floor,
+            trigger_kinds=plugins.trigger_kinds,
+            calendars=Calendars(plugins.toolbox.calendars, settings.day_time),
             past_ok=True,
         )
         faults += [error.under(f"jobs.{key}").as_dict() for error in errors]
     return faults
 
 
-def _plugins(settings: Any) -> list[dict[str, Any]]:
+def _plugins(plugins: Any) -> list[dict[str, Any]]:
     """The plugins that are off although they were wanted, and what the settings say of none."""
-    from schedcore._host.plugins import gather
-
-    plugins = gather(settings)
     told = [(f"plugins.{one.name}", one.error or "it failed") for one in plugins.faults()]
     told += [("plugins", warning) for warning in plugins.warnings]
     return [

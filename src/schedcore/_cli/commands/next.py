@@ -10,6 +10,7 @@ from schedcore._cli import answer, saying, times
 from schedcore._cli.command import command as make
 from schedcore._cli.front import Front
 from schedcore._cli.job_argument import complete_job
+from schedcore.domain.calendar import ON_CLOSED, Calendars
 from schedcore.domain.clock import text
 from schedcore.domain.describe import describe
 from schedcore.domain.duration import bare_duration_hint
@@ -26,6 +27,12 @@ __all__ = ["command"]
 @click.option("--every", metavar="DURATION", help="Instead of a job: an interval, such as 2h.")
 @click.option("--at", metavar="INSTANT", help="Instead of a job: a single instant.")
 @click.option("--in", "in_", metavar="DURATION", help="Instead of a job: a single instant, this far ahead.")
+@click.option("--calendar", metavar="NAME", help="With an expression: the calendar that judges its slots.")
+@click.option(
+    "--on-closed",
+    type=click.Choice(ON_CLOSED),
+    help="What becomes of slots in its closed time; drop by default.",
+)
 @click.option("--after", metavar="INSTANT", help="From when on; now by default.")
 @click.option(
     "-n", "n", type=int, default=5, show_default=True, metavar="N", help="How many slots, 1 to 100."
@@ -38,6 +45,8 @@ def command(
     every: str | None,
     at: str | None,
     in_: str | None,
+    calendar: str | None,
+    on_closed: str | None,
     after: str | None,
     n: int,
     down_from: str | None,
@@ -49,10 +58,13 @@ def command(
     schedcore next backup
     schedcore next "0 9 * * 1-5" --tz Europe/Berlin -n 3
     schedcore next --every 2h
+    schedcore next "0 9 * * *" --calendar france --on-closed move
     """
     if sum(value is not None for value in (what, every, at, in_)) != 1:
         raise click.UsageError("give a job, an expression, --every, --at or --in: exactly one of them")
     if what is not None and not _is_expression(what):
+        if calendar or on_closed:
+            raise click.UsageError("a job has its own calendar")
         _of_job(front, what, after, n, down_from, up_at)
         return
     if down_from or up_at:
@@ -61,10 +73,18 @@ def command(
 
     options = {"every": every, "at": at, "in": in_}
     given = {name: value for name, value in options.items() if value} or {kind_of(str(what)): str(what)}
+    given |= {name: value for name, value in (("calendar", calendar), ("on_closed", on_closed)) if value}
     zone = front.zone()
     start = now() if after is None else times.read_instant(after, zone, "--after")
     try:
-        trigger = Trigger.parse(given, now_us=start, default_zone=zone, past_ok=True, field="")
+        trigger = Trigger.parse(
+            given,
+            now_us=start,
+            default_zone=zone,
+            past_ok=True,
+            calendars=_calendars(front, calendar),
+            field="",
+        )
     except Refused as error:
         error.field = (error.field or "").lstrip(".") or None
         raise
@@ -74,7 +94,10 @@ def command(
 def show(front: Front, trigger: Trigger, slots: list[PreviewSlot], now: int) -> None:
     """The slots, and what the trigger is in words."""
     if front.json:
-        answer.emit({"slots": [slot.as_dict() for slot in slots]})
+        dropped = [slot.dropped.as_dict() for slot in slots if slot.dropped is not None]
+        answer.emit(
+            {"slots": [slot.as_dict() for slot in slots], **({"dropped": dropped} if dropped else {})}
+        )
         return
     answer.line(describe(trigger, front.lang))
     if not slots:
@@ -87,6 +110,19 @@ def show(front: Front, trigger: Trigger, slots: list[PreviewSlot], now: int) -> 
     ]
     columns = 4 if any(slot.note for slot in slots) else 3
     answer.table(("UTC", "LOCAL", "LEFT", "NOTE")[:columns], [row[:columns] for row in rows])
+
+
+def _calendars(front: Front, name: str | None) -> Calendars | None:
+    """The calendars there are; plugins are asked only for a name that the settings have not."""
+    if name is None:
+        return None
+    settings = front.settings()
+    known = settings.calendars
+    if name not in known:
+        from schedcore._host.plugins import gather
+
+        known = gather(settings).toolbox.calendars
+    return Calendars(known, settings.day_time)
 
 
 def _is_expression(what: str) -> bool:
@@ -108,7 +144,8 @@ def _of_job(
             return
         found = control.next(job, zone=front.tz, after=after, n=n)
     if front.json:
-        answer.emit({"slots": found["slots"]})
+        told = {name: found[name] for name in ("slots", "dropped") if found.get(name) is not None}
+        answer.emit(told)
         return
     from schedcore._host.now import now
 

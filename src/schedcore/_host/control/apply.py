@@ -127,6 +127,7 @@ def _all_errors(
         floor_s=control.every_floor,
         known_kinds=known.known,
         trigger_kinds=control.kinds(),
+        calendars=control.calendars(),
         past_ok=past_ok,
     )
     return list(found)

@@ -83,7 +83,9 @@ def versions(control: Control, c: Connection, now: int, since: int) -> Findings:
     for part, by in sorted(told.items()):
         if len(by) > 1:
             which = "; ".join(f"{v} on {', '.join(names)}" for v, names in sorted(by.items()))
-            yield {"level": "bad", "what": f"hosts differ in {part}: {which}", "remedy": "upgrade the others"}
+            theirs = part.startswith("calendars.")
+            remedy = "declare one everywhere, and restart" if theirs else "upgrade the others"
+            yield {"level": "bad", "what": f"hosts differ in {part}: {which}", "remedy": remedy}
     here, newest = platform.node(), stamp()
     for host in present:
         began_with = host["versions"].get("stamp")

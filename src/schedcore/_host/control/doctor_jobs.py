@@ -9,9 +9,12 @@ import orjson
 
 from schedcore._engine.toolbox import Compiled
 from schedcore._host.control import reading
+from schedcore._ledger import calendars as declared
 from schedcore._ledger import health, jobs
+from schedcore.domain.calendar import closed_time
 from schedcore.domain.clock import MINUTE, text
 from schedcore.domain.errors import SchedcoreError
+from schedcore.domain.local import local_text
 from schedcore.domain.run import RunState
 
 if TYPE_CHECKING:
@@ -108,6 +111,28 @@ def unresolved(control: Control, c: Connection, now: int, since: int) -> Finding
                 yield {"level": "bad", "what": str(error), "remedy": "edit the job", "job": row["key"]}
 
 
+def calendars(control: Control, c: Connection, now: int, since: int) -> Findings:
+    """Calendars of jobs that no live host declares, and those whose list of dates has come to its end (F-15)."""
+    live = declared.declared_by_live(c, now)
+    ended: set[str] = set()
+    for row, job in _active(control, c):
+        if isinstance(job, Exception) or job.trigger is None or job.trigger.calendar is None:
+            continue
+        held = job.trigger.calendar
+        if live is not None and held.name not in live | control.engine.toolbox.calendars.keys():
+            what = f"no live host declares its calendar {held.name!r}; the next start pauses it"
+            yield {"level": "bad", "what": what, "remedy": "declare it, or edit the job", "job": row["key"]}
+        last = closed_time(held).last_date()
+        if (
+            last is not None
+            and last < local_text(now // 1000 * 1000, job.zone)[:10]
+            and held.name not in ended
+        ):
+            ended.add(held.name)
+            what = f"the last date of its calendar {held.name!r} was {last}"
+            yield {"level": "note", "what": what, "remedy": "add the dates to come", "job": row["key"]}
+
+
 def unchecked(control: Control, c: Connection, now: int, since: int) -> Findings:
     """Jobs whose green means exit 0 only (A-05, A-06), and jobs of nobody."""
     for row, job in _active(control, c):
@@ -134,4 +159,4 @@ def _active(control: Control, c: Connection) -> Iterator[tuple[dict[str, Any], C
             yield row, made[key]
 
 
-CHECKS = (failures, overdue, paused, no_next, unresolved, unchecked)
+CHECKS = (failures, overdue, paused, no_next, unresolved, calendars, unchecked)

@@ -14,6 +14,7 @@ from schedcore._ledger.events import Actor
 
 if TYPE_CHECKING:
     from schedcore._engine.state import Engine
+    from schedcore.domain.calendar import Calendars
     from schedcore.domain.trigger_parts import TriggerKinds
     from schedcore.spec.declarations import Executor
 
@@ -37,8 +38,9 @@ class Control:
     ``engine`` is an engine that was not started: its ledger, toolbox and settings are what the same code
     that fires needs to preview, edit and explain. ``actor`` is who asks; :meth:`acting_as` makes the same
     control for somebody else. ``timezone`` is the zone of jobs that name none, ``every_floor`` the shortest
-    interval in seconds. ``kinds`` gives the trigger kinds of plugins (default: the toolbox's), ``validate``
-    checks payloads (default: :func:`schedcore._host.payloads.validate_payload`).
+    interval in seconds, ``day_time`` when a date without a time fires. ``kinds`` gives the trigger kinds of
+    plugins (default: the toolbox's), ``validate`` checks payloads (default:
+    :func:`schedcore._host.payloads.validate_payload`).
     ``faults`` are what the loading of plugins found wrong: (plugin, what happened).
 
     JOB is a public id, a key, or a unique prefix of either; an unknown one is ``NotFound`` with the nearest
@@ -54,6 +56,7 @@ class Control:
         *,
         timezone: str = "UTC",
         every_floor: int = 60,
+        day_time: str = "09:00",
         kinds: Callable[[], TriggerKinds] | None = None,
         validate: Validate | None = None,
         faults: Sequence[tuple[str, str]] = (),
@@ -64,6 +67,7 @@ class Control:
         self.actor = actor
         self.timezone = timezone
         self.every_floor = every_floor
+        self.day_time = day_time
         self.kinds = kinds or (lambda: engine.toolbox.triggers)
         self.validate = validate or _validate
         self.faults = tuple(faults)
@@ -76,11 +80,20 @@ class Control:
             actor,
             timezone=self.timezone,
             every_floor=self.every_floor,
+            day_time=self.day_time,
             kinds=self.kinds,
             validate=self.validate,
             faults=self.faults,
             sleep=self.sleep,
         )
+
+    def calendars(self) -> Calendars:
+        """What an order of this actor may name: every calendar of this process, and dates alone if it is a
+        source, which knows days and no hours. Files are written by people, and read as people's orders are."""
+        from schedcore.domain.calendar import Calendars
+
+        dated = self.actor.kind == "source" and self.actor.name != "file"
+        return Calendars(self.engine.toolbox.calendars, self.day_time, dated)
 
     # -- jobs ---------------------------------------------------------------------------------------
 
@@ -193,6 +206,8 @@ class Control:
         cron: str | None = None,
         every: str | None = None,
         at: str | None = None,
+        calendar: str | None = None,
+        on_closed: str | None = None,
         zone: str | None = None,
         after: str | None = None,
         n: int = 5,
@@ -200,14 +215,26 @@ class Control:
         """The next slots of a job or of an expression: ``{"v": 1, "slots": [{utc, local, note}], trigger,
         zone}``, by the code that fires (P-12).
 
-        Give one of ``job``, ``expr`` (a text whose kind shows), ``cron``, ``every``, ``at``. ``after`` is an
+        Give one of ``job``, ``expr`` (a text whose kind shows), ``cron``, ``every``, ``at``, and with an
+        expression the ``calendar`` that judges it. Slots that a calendar drops are none of ``slots``; those
+        between them are told in ``dropped``, ``[{first, last, slots, reason, note}]``. ``after`` is an
         instant (default now). A job that is paused, pending or done has the slots it would have; ``note`` of
         the answer says so.
         """
         from schedcore._host.control import preview
 
         return preview.next_slots(
-            self, job, expr=expr, cron=cron, every=every, at=at, zone=zone, after=after, n=n
+            self,
+            job,
+            expr=expr,
+            cron=cron,
+            every=every,
+            at=at,
+            calendar=calendar,
+            on_closed=on_closed,
+            zone=zone,
+            after=after,
+            n=n,
         )
 
     def down(self, job: str, down_from: str, up_at: str) -> Answer:

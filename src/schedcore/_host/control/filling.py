@@ -86,14 +86,15 @@ def _bounds(job: dict[str, Any], first: int, last: int, now: int) -> None:
 def _free(
     c: Connection, job: dict[str, Any], trigger: Any, first: int, last: int, limit: int
 ) -> tuple[Any, list[int], int, int]:
-    """The oldest slots without a run, how many have one, and how many are left for another order."""
+    """The oldest slots without a run, how many have one, and how many are left for another order; none that a
+    calendar drops."""
     free: list[int] = []
     answered = 0
     at = first - 1
     undecided = job["last_slot"] if job["last_slot"] is not None else job["anchor"]
     while len(free) < limit:
         batch: list[int] = []
-        while len(batch) < 500 and (slot := trigger.next(at)) is not None and slot <= last:
+        while len(batch) < 500 and (slot := trigger.kept.next(at)) is not None and slot <= last:
             batch.append(slot)
             at = slot
         if not batch:
@@ -105,8 +106,8 @@ def _free(
     if len(free) > limit:
         at = free[limit - 1]
         free = free[:limit]
-        answered = trigger.count_between(first - 1, at) - limit
-    return trigger, free, answered, trigger.count_between(at, last)
+        answered = trigger.kept.count_between(first - 1, at) - limit
+    return trigger, free, answered, trigger.kept.count_between(at, last)
 
 
 def _filled(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from schedcore._engine import moves, run_orders
 from schedcore._host.control import find
 from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
 from schedcore._host.control.views import instants
-from schedcore._ledger import jobs, runs
+from schedcore._ledger import calendars, jobs, runs
 from schedcore.domain.errors import Conflict, Refused, nearest
 from schedcore.domain.run import LIVE, RunState
 
@@ -73,7 +75,7 @@ def resume(control: Control, text: str, *, reason: str | None, dry_run: bool) ->
     """See :meth:`Control.resume`."""
     reason = clean_reason(reason)
 
-    def check(job: dict[str, Any]) -> None:
+    def check(c: Connection, job: dict[str, Any]) -> None:
         if job["state"] != "paused":
             raise _wrong(job, "only a paused job is resumed")
         if moves.invalid(job["state_reason"]):
@@ -84,16 +86,17 @@ def resume(control: Control, text: str, *, reason: str | None, dry_run: bool) ->
                 value=job["key"],
                 hint="edit what is wrong with it; that resumes it",
             )
+        _refuse_gone(control, c, job)
 
     def deed(c: Connection, actor: Actor, now: int) -> tuple[int, int]:
         job = find.locked_job(c, text)
-        check(job)
+        check(c, job)
         return job["id"], moves.resume(control.engine, c, job, actor, reason, now)
 
     if dry_run:
         with control.ledger.read() as c:
             job = find.job_of(c, text)
-            check(job)
+            check(c, job)
             lines, due = moves.went_by(control.engine, c, job, now_of(control, c))
         zone = _zone(control, job["id"])
         passed = sum(line["slots"] for line in lines)
@@ -101,6 +104,23 @@ def resume(control: Control, text: str, *, reason: str | None, dry_run: bool) ->
         return _answer(job, "active", dry_run=True) | {"passed": passed, **shown}
     job_id, passed = ordered(control, deed)
     return _after(control, job_id) | {"passed": passed}
+
+
+def _refuse_gone(control: Control, c: Connection, job: dict[str, Any]) -> None:
+    """Refuse a job whose calendar no live host declares: the next start would pause it again (F-15)."""
+    stored = orjson.loads(moves.current(c, job)["trigger"])
+    calendar = stored.get("calendar") if isinstance(stored, dict) else None
+    if not isinstance(calendar, dict) or calendar.get("name") in control.engine.toolbox.calendars:
+        return
+    live = calendars.declared_by_live(c, now_of(control, c))
+    if live is not None and calendar.get("name") not in live:
+        raise Conflict(
+            f"no live host declares calendar {calendar.get('name')!r} of job {job['key']!r}",
+            code="unknown_calendar",
+            field="job",
+            value=job["key"],
+            hint="declare it again, or give the job another",
+        )
 
 
 def remove(control: Control, text: str, *, reason: str | None, dry_run: bool) -> dict[str, Any]:

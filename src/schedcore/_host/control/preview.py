@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schedcore._engine import opening
+from schedcore._engine import opening, planning
 from schedcore._host.control import find
 from schedcore._host.control.instants import instant_of
 from schedcore._host.control.ordering import now_of
@@ -37,6 +37,8 @@ def next_slots(
     cron: str | None,
     every: str | None,
     at: str | None,
+    calendar: str | None,
+    on_closed: str | None,
     zone: str | None,
     after: str | None,
     n: int,
@@ -46,16 +48,21 @@ def next_slots(
     rule = {name: value for name, value in given.items() if value is not None}
     if (job is not None) + len(rule) != 1:
         raise Refused("give one of a job, an expression, cron, every, at", code="no_trigger", field="trigger")
+    judged = {"zone": zone, "calendar": calendar, "on_closed": on_closed}
+    rule |= {name: value for name, value in judged.items() if value is not None}
+    if job is not None and (calendar or on_closed):
+        raise Refused("a job has its own calendar", code="not_taken", field="calendar", hint="leave it out")
     note = None
     if job is None:
         now = _now_without_ledger(control)
         trigger = Trigger.parse(
-            rule if zone is None else {**rule, "zone": zone},
+            rule,
             now_us=now,
             default_zone=control.timezone,
             floor_s=control.every_floor,
             past_ok=True,
             kinds=control.kinds(),
+            calendars=control.calendars(),
             field="",
         )
         start, left = trigger.owed_from(now), trigger.remaining(0)
@@ -71,11 +78,14 @@ def next_slots(
             note = f"the job is {row['state']}; these are the slots it would have"
     if after is not None:
         start = instant_of(after, zone or trigger.zone, "after")
-    slots = [slot.as_dict() for slot in preview(trigger, start, n, remaining=left)]
+    found = preview(trigger, start, n, remaining=left)
+    slots = [slot.as_dict() for slot in found]
+    dropped = [slot.dropped.as_dict() for slot in found if slot.dropped is not None]
     if zone is not None and zone != trigger.zone:
         for slot in slots:
             slot["local"] = local_text(instant_of(str(slot["utc"]), "UTC", "utc"), zone)
-    return {"v": 1, "slots": slots, "trigger": describe(trigger), "zone": trigger.zone, "note": note}
+    answer = {"v": 1, "slots": slots, "trigger": describe(trigger), "zone": trigger.zone, "note": note}
+    return answer | ({"dropped": dropped} if trigger.drops else {})
 
 
 def _now_without_ledger(control: Control) -> int:
@@ -118,14 +128,14 @@ def down(control: Control, text: str, down_from: str, up_at: str) -> dict[str, A
     skipped: list[Skip] = []
     following = None
     if row["state"] == "active":
-        planned = opening.plan_of(compiled, last, row["anchor"], left, until)
+        planned = planning.plan_of(compiled, last, row["anchor"], left, until)
         following = planned.next_slot
         runs, skipped = _outcome(control, compiled, planned, until)
     elif row["state"] == "paused":
         skip = passed(trigger, last, until, _word(row), left=left)
         skipped = [skip] if skip is not None else []
         left = None if left is None else left - sum(s.count for s in skipped)
-        following = None if left == 0 else trigger.next(max(last, until))
+        following = trigger.next_kept(max(last, until), left)
     return {
         "v": 1,
         "key": row["key"],
@@ -153,13 +163,14 @@ def _decided_until(
     left = row["slots_left"]
     if since <= last:
         return last, left
-    edge = since - 1
-    newest = trigger.newest(last, edge, 1)
-    if newest and newest[0] + trigger.jitter_of(compiled.uid, newest[0]) >= since:
-        edge = newest[0] - 1  # it had come, and waited for its jitter
+    decided = trigger.kept.newest(last, since - 1, 2)
+    if decided and decided[-1] + trigger.jitter_of(compiled.uid, decided[-1]) >= since:
+        decided.pop()  # it had come, and waited for its jitter
+    if not decided:
+        return last, left
     if left is not None:
-        left = max(0, left - trigger.count_between(last, edge))
-    return edge, left
+        left = max(0, left - trigger.count_between(last, decided[-1]))
+    return decided[-1], left
 
 
 def _outcome(

@@ -75,6 +75,7 @@ def read_order(
         floor_s=control.every_floor,
         known_kinds=known.known,
         trigger_kinds=control.kinds(),
+        calendars=control.calendars(),
         past_ok=past_ok,
     )
     check_payload(control, order.kind, order.payload, known)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from schedcore._engine.calendars import digests
 from schedcore._version import __version__
 from schedcore.domain.zones import tz_version
 
@@ -52,6 +53,8 @@ def _world(control: Control, known: Offer) -> bytes:
             "kinds": kinds,
             "triggers": sorted(control.kinds()),
             "checks": sorted(control.engine.toolbox.judges()),
+            "calendars": digests(control.engine.toolbox.calendars),
+            "dates": [control.day_time, control.calendars().dated],
         },
         option=orjson.OPT_SORT_KEYS,
     )

@@ -11,6 +11,7 @@ from schedcore._host.control.ordering import now_of
 from schedcore._host.control.views import instants, run_line, skip_line
 from schedcore._host.control.why_words import say
 from schedcore._ledger import holds, hosts, jobs, runs
+from schedcore.domain.describe import describe_closing
 from schedcore.domain.run import RunTrigger
 from schedcore.domain.trigger import Trigger
 
@@ -57,13 +58,14 @@ def _look(control: Control, c: Connection, job: dict[str, Any], at: int, now: in
         skip = None
     backfilled = run is not None and run["trigger"] == RunTrigger.BACKFILL.value
     if run is not None and not (backfilled and skip is not None):
-        return {"verdict": "run", "row": run, "definition": run["definition"], "reason": run["reason"]}
-    if (
-        skip is not None
-    ):  # a backfill decides nothing: what was decided stands, and its run is named beside it
-        found = {"verdict": "skipped", "skip": skip, "definition": skip["definition"]}
-        more = {"reason": skip["reason"], "actor": skip["actor"], "row": run or _stands_for(c, skip)}
-        return found | more
+        more = _judged(control, c, job, run["definition"], at)
+        found = {"verdict": "run", "row": run, "definition": run["definition"], "more": more}
+        return found | {"reason": run["reason"]}
+    if skip is not None:  # a backfill decides nothing: what was decided stands, its run is named beside it
+        more = _judged(control, c, job, skip["definition"], at)
+        found = {"verdict": "skipped", "skip": skip, "definition": skip["definition"], "more": more}
+        row = run or _stands_for(c, skip)
+        return found | {"reason": skip["reason"], "actor": skip["actor"], "row": row}
     archived = job["archived_through"]
     if archived is not None and at <= archived:
         return {"verdict": "archived"}
@@ -76,7 +78,7 @@ def _look(control: Control, c: Connection, job: dict[str, Any], at: int, now: in
     except Exception as error:  # whatever storage holds: it is said, not raised
         return found | {"verdict": "undecided", "reason": "invalid", "more": {"error": str(error)[:200]}}
     if trigger is None or not trigger.is_slot(at):
-        return found | {"verdict": "not_a_slot", "nearest": trigger.next(at) if trigger else None}
+        return found | _no_slot(trigger, at)
     return found | _undecided(control, c, job, current, trigger, at, now)
 
 
@@ -90,6 +92,28 @@ def _counts(control: Control, c: Connection, job: dict[str, Any], skip: dict[str
     except Exception:  # the row stands, though its rule can no longer be read
         return True
     return trigger is None or trigger.is_slot(at)
+
+
+def _judged(control: Control, c: Connection, job: dict[str, Any], number: int, at: int) -> dict[str, Any]:
+    """What the calendar of a definition did to a slot, in words."""
+    try:
+        trigger = moves.trigger_of(jobs.definition(c, job["id"], number), control.kinds())
+        closing = trigger.closing(at) if trigger is not None else None
+    except Exception:  # the row stands, though its rule can no longer be read
+        return {}
+    return {"closing": describe_closing(closing, trigger.zone)} if trigger and closing else {}
+
+
+def _no_slot(trigger: Trigger | None, at: int) -> dict[str, Any]:
+    closing = trigger.closing(at) if trigger is not None else None
+    if trigger is not None and closing is not None:  # it would have been one, and is moved away
+        return {
+            "verdict": "not_a_slot",
+            "reason": "calendar",
+            "nearest": closing.other,
+            "more": {"closing": describe_closing(closing, trigger.zone)},
+        }
+    return {"verdict": "not_a_slot", "nearest": trigger.next(at) if trigger else None}
 
 
 def _stands_for(c: Connection, skip: dict[str, Any]) -> dict[str, Any] | None:
@@ -119,6 +143,11 @@ def _undecided(
         word = "to_come" if at > now else "undecided"
         reason = current["state_reason"] if at <= now else job["state_reason"]
         return {"verdict": word, "reason": state, "actor": job["state_actor"], "more": {"why": reason}}
+    closing = trigger.closing(at)
+    if closing is not None and closing.code == "dropped":
+        word = "to_come" if at > now else "undecided"
+        told = {"closing": describe_closing(closing, trigger.zone)}
+        return {"verdict": word, "reason": "calendar", "more": told}
     due = at + trigger.jitter_of(job["uid"], at)
     opened = [h["reason"] for h in holds.opened(c)]
     if due > now:

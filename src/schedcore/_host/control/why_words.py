@@ -38,7 +38,7 @@ def _run(answer: Mapping[str, Any], more: Mapping[str, Any]) -> str:
     how = "" if run["trigger"] == "schedule" else f" ({run['trigger']})"
     late = ", started late" if run["late"] and run["started_at"] else ""
     why = f": {run['reason']}" if run["reason"] else ""
-    return f"run {run['id']}{how} answers for it; it is {run['state']}{why}{late}"
+    return f"run {run['id']}{how} answers for it; it is {run['state']}{why}{late}{_closing(more)}"
 
 
 def _skipped(answer: Mapping[str, Any], more: Mapping[str, Any]) -> str:
@@ -48,17 +48,24 @@ def _skipped(answer: Mapping[str, Any], more: Mapping[str, Any]) -> str:
     stands = f" (run {row['run']})" if row["run"] else ""
     run = answer["run"]
     later = f"; run {run['id']} (backfill) ran it later and is {run['state']}" if _backfilled(run) else ""
-    return f"it was skipped{many}: {SKIPPED.get(row['reason'], row['reason'])}{stands}{who}{later}"
+    return f"it was skipped{many}: {SKIPPED.get(row['reason'], row['reason'])}{stands}{who}{later}{_closing(more)}"
 
 
 def _backfilled(run: Mapping[str, Any] | None) -> bool:
     return run is not None and run["trigger"] == "backfill"
 
 
+def _closing(more: Mapping[str, Any]) -> str:
+    """What the calendar had to do with it."""
+    return f"; {more['closing']}" if more.get("closing") else ""
+
+
 def _not_a_slot(answer: Mapping[str, Any], more: Mapping[str, Any]) -> str:
     reason = answer["reason"]
     if reason == "anchor":
         return "the definition began at or after that very instant, and owes later slots only"
+    if reason == "calendar":
+        return f"it is no slot: it was {more['closing']}"
     if reason == "count":
         return "it is no slot: the count of the trigger is used up before it"
     if reason in {"done", "retired"}:
@@ -69,6 +76,8 @@ def _not_a_slot(answer: Mapping[str, Any], more: Mapping[str, Any]) -> str:
 
 def _to_come(answer: Mapping[str, Any], more: Mapping[str, Any]) -> str:
     reason = answer["reason"]
+    if reason == "calendar":
+        return f"it is still to come, and will get no run: {more['closing']}"
     if reason == "jitter":
         return f"it has come, and waits for its jitter until {text(more['due'])}"
     if reason is not None:
@@ -82,6 +91,8 @@ def _undecided(answer: Mapping[str, Any], more: Mapping[str, Any]) -> str:
     reason = answer["reason"]
     if reason == "hold":
         return f"it is not decided yet: a hold is open ({', '.join(more['holds'])})"
+    if reason == "calendar":
+        return f"it gets no run: {more['closing']}; it is counted when the job's next slot is decided"
     if reason == "invalid":
         return f"the definition then in force cannot be read: {more['error']}"
     if reason == "no_host":
