@@ -366,7 +366,7 @@ CORRUPTIONS = (
         None,
         "delete from {s}events where job_id=0 and number=1",
     ),
-    _case("a job has no events", "I16", "once", "delete from {s}events where job_id={job_once} and number=1"),
+    _case("a job has no events", "I16", "many", "delete from {s}events where job_id={job_many}"),
     # -- I17: states
     _case(
         "a job's state has no order",
@@ -453,6 +453,14 @@ CORRUPTIONS = (
     _case("the row of due of a job is gone", "I2 I20", "once", "delete from {s}due where job_id={job_once}"),
     _case(
         "a foreign key was broken",
+        "I20",
+        None,
+        "insert into {s}definitions(job_id,number,valid_from,state,kind,trigger,policies,payload,tz_version,digest)"
+        " values (4242,1,1,'active','noop','null','{{}}','{{}}','','')",
+        on="sqlite",
+    ),
+    _case(
+        "a chunk of the archive is of no job",
         "I20",
         None,
         "insert into {s}archive(job_id,month,first_slot,last_slot,runs,chunk) values (4242,'2026-06',1,1,1,x'00')",

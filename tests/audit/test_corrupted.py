@@ -74,3 +74,23 @@ def test_a_table_that_cannot_be_read_ends_its_own_part_only(sqlite_told: Told) -
     assert {one.rule for one in report.findings} == {"I20"}
     assert results["I7"].checked > 10
     assert ("the store is damaged; it was read up to there", 1) in results["I14"].left
+
+
+def test_what_cannot_be_asked_ends_its_own_part_only(told: Told) -> None:
+    told.sql("alter table {s}holds rename column reason to whim")
+
+    report = told.audit()
+
+    results = {result.rule: result for result in report.results}
+    assert {one.rule for one in report.findings} == {"I20"}
+    assert ("the store is damaged; it was read up to there", 1) in results["I14"].left
+    assert results["I16"].checked > 10
+
+
+def test_an_order_that_is_no_move_is_named(told: Told) -> None:
+    state = 'update {s}events set changes=\'{{"state":["%s","%s"]}}\' where job_id={job_quarter} and action=\'%s\''
+    told.sql(state % ("active", "done", "pause"), state % ("done", "paused", "resume"))
+
+    assert "an order moved it from done to paused, which is no move" in {
+        one.what for one in told.broken()["I17"]
+    }

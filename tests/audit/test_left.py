@@ -54,3 +54,7 @@ def test_an_attempt_is_not_open_too_long_while_its_judge_has_slept(told: Told) -
     )
 
     assert left(told, "L2") == {}
+
+
+def test_secrets_are_looked_for_where_some_are_known(told: Told) -> None:
+    assert left(told, "I18") == {"no canary was given to look for": 1}

@@ -68,3 +68,42 @@ def test_a_lost_run_is_tried_again_only_where_that_is_said() -> None:
 
     assert [rule for rule, _ in judge(run, tries, False)] == ["I10"]
     assert list(judge(run, tries, True)) == list(judge(run, tries, None)) == []
+
+
+def test_two_open_attempts_are_one_too_many() -> None:
+    run = WELL._replace(state=1, attempts=2, fence=2, lease_end=99, finished_at=None, outcome=None)
+    tries = [
+        ONE._replace(finished_at=None, outcome=None),
+        ONE._replace(number=2, fence=2, claimed_at=12, finished_at=None, outcome=None),
+    ]
+
+    assert list(judge(run, tries, None)) == [("I7", "attempts [1, 2] are open; only the last may be")]
+
+
+def test_a_run_that_waits_has_no_open_attempt() -> None:
+    run = WELL._replace(state=0, finished_at=None, outcome=None)
+
+    assert list(judge(run, [ONE._replace(finished_at=None, outcome=None)], None)) == [
+        ("I7", "it is queued, and attempt 1 is open")
+    ]
+
+
+def test_a_run_that_was_cancelled_in_the_queue_has_an_end() -> None:
+    run = WELL._replace(
+        state=10,
+        attempts=0,
+        fence=0,
+        started_at=None,
+        finished_at=None,
+        outcome="cancelled",
+        reason="operator",
+    )
+
+    assert list(judge(run, [], None)) == [("I8", "it is cancelled, and has no end")]
+
+
+def test_a_run_that_was_cancelled_is_not_claimed_again() -> None:
+    run = WELL._replace(state=10, finished_at=30, outcome="cancelled", reason="operator")
+    later = ONE._replace(claimed_at=40, started_at=41, finished_at=50, outcome="failed", reason="exit_code")
+
+    assert [rule for rule, _ in judge(run, [later], None)] == ["I8"]

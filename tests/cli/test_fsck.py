@@ -45,7 +45,7 @@ def test_a_finding_is_exit_1_and_names_rule_job_and_slot(ran: Cli, home: Path) -
     assert told.lines[0].startswith("I9   hello 20")
     assert "run 1: its last attempt has the fence 1, and it ended under 7" in told.lines[0]
     assert told.lines[1].startswith("  I9: see `schedcore runs show RUN`")
-    assert told.lines[-1] == "1 findings"
+    assert told.lines[-1] == "1 finding"
 
 
 def test_as_json_the_report_is_one_object(ran: Cli, home: Path) -> None:

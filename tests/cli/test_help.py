@@ -49,6 +49,7 @@ PROMISED = [
     "db-upgrade",
     "db-check",
     "db-stats",
+    "fsck",
     "events-tail",
     "plugins-list",
     "plugins-check",

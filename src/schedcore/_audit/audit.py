@@ -117,7 +117,8 @@ class _Audit:
     def step(self, rules: Sequence[str], deed: Callable[[], None]) -> None:
         """One part. A database that finds itself damaged is a finding, and ends only that part."""
         try:
-            deed()
+            with self._snapshot.part():
+                deed()
         except Unreadable as error:
             self._note.finds("I20", f"the store: {error}")
             for rule in rules:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,10 @@ class PostgresSnapshot:
         """See the protocol."""
         found = self.rows(statement, *values)
         return found[0][0] if found else None
+
+    def part(self) -> AbstractContextManager[Any]:
+        """A savepoint: a statement that fails would end the transaction, and the view with it."""
+        return self._c.transaction()
 
     def damage(self, *, thorough: bool) -> tuple[list[str], str | None]:
         """What the extension ``amcheck`` says of the indexes, where it is installed and may be used."""

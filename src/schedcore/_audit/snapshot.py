@@ -7,7 +7,7 @@ read in streams, so that memory does not grow with the ledger.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 import sqlalchemy as sa
@@ -43,6 +43,10 @@ class Snapshot(Protocol):
 
     def value(self, statement: str, *values: Any) -> Any:
         """The first column of the first row, or ``None``. Raises :class:`Unreadable`."""
+        ...
+
+    def part(self) -> AbstractContextManager[Any]:
+        """One part of the audit: a statement that fails in it spoils nothing behind it."""
         ...
 
     def damage(self, *, thorough: bool) -> tuple[list[str], str | None]:

@@ -96,6 +96,7 @@ def _verdict(found: Mapping[str, Any]) -> None:
     if found["ok"]:
         answer.line("what was checked is true")
         return
+    many = "1 finding" if found["found"] == 1 else f"{found['found']} findings"
     more = found["found"] - len(found["findings"])
     shown = f"; {more} of them are counted only" if more else ""
-    answer.line(f"{found['found']} findings{shown}")
+    answer.line(many + shown)
