@@ -439,6 +439,29 @@ def test_two_hosts_that_claim_at_the_same_moment_never_take_two_runs_that_must_b
     assert got_b == []
 
 
+def test_what_is_claimed_begins_although_the_telling_of_an_end_fails(
+    stage: Stage, clock: ManualClock
+) -> None:
+    host = stage(hold=True)
+    host.add("first", at="2026-06-01T09:00:00Z")
+    host.add("second", at="2026-06-01T09:01:00Z")
+    clock.set("2026-06-01T09:00:00+00:00")
+    host.poll()
+    clock.advance(minutes=1)
+    host.finish()
+
+    def tell(what: str, about: object) -> None:
+        if what == "finished":
+            raise OSError("nobody hears it")
+
+    host.crew.loop.tell = tell
+    with pytest.raises(OSError, match="nobody hears it"):
+        host.poll()
+
+    assert [item.job.key for item in host.held.values()] == ["second"]
+    host.crew.loop.tell = None
+
+
 def test_a_host_that_looked_before_another_claimed_asks_again_under_the_jobs_lock(
     stage: Stage, clock: ManualClock
 ) -> None:

@@ -35,7 +35,6 @@ class FileSource:
         self._control = control
         self._stamp: Mapping[str, Any] = {}
         self._known: dict[str, Mapping[str, Any]] = {}
-        self._begun = False
 
     def begin(self) -> dict[str, Any] | None:
         """Take what the files declare; answers what that changed, or ``None`` where they declare nothing."""
@@ -43,7 +42,7 @@ class FileSource:
         declared = job_files.read_all(self._settings)
         self._complain(declared.faults)
         found = self._apply(declared.orders) if declared.orders else None
-        self._stamp, self._begun = stamp, True
+        self._stamp = stamp
         if found is None:
             return None
         self._known = dict(declared.orders)
@@ -58,8 +57,6 @@ class FileSource:
         A file that cannot be read keeps all jobs as they are; a job that is refused keeps its old form. Raises
         what the ledger raises; the next look tries again.
         """
-        if not self._begun:
-            return self.begin()
         stamp = job_files.stamp(self._settings)
         if stamp == self._stamp:
             return None
