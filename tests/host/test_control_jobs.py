@@ -423,3 +423,16 @@ def test_a_model_or_a_run_grants_itself_no_secret_and_no_check(control, daily, k
         assert refused.value.code == "needs_person"
 
     assert control.edit("mine", more)["changed"]
+
+
+@pytest.mark.parametrize("kind", ["model", "run"])
+def test_a_model_or_a_run_takes_no_check_away_and_leaves_it_as_it_is(control, daily, kind):
+    control.add(daily("mine", assertCmd="test -s report"))
+    itself = control.acting_as(Actor("claude", kind))
+
+    with pytest.raises(Refused) as refused:
+        itself.edit("mine", {"assert": None})
+    itself.edit("mine", {"owner": "claude"})
+
+    assert refused.value.code == "needs_person"
+    assert control.show("mine")["policies"]["assert"]["value"]["command"] == "test -s report"

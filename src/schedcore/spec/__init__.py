@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from schedcore.domain.errors import Refused, SchedcoreError, nearest
 from schedcore.domain.outcome import Outcome, blocked, failed, findings, no_op, ok
-from schedcore.spec.context import Output, RunContext, Stop
+from schedcore.spec.context import CheckContext, Output, RunContext, Stop
 from schedcore.spec.declarations import (
     Check,
     Executor,
@@ -30,6 +30,7 @@ API_VERSION = 1
 __all__ = [
     "API_VERSION",
     "Check",
+    "CheckContext",
     "Executor",
     "Finding",
     "Gate",

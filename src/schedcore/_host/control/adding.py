@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedcore._engine import orders
 from schedcore._host.control import reading
+from schedcore._host.control.assertions import refuse_self_made
 from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
 from schedcore._ledger import jobs
@@ -39,7 +40,7 @@ def add(
         now = now_of(control, c)
         known = reading.offer(control, c, now)
         order = reading.read_order(control, data, now, known)
-        reading.refuse_self_made(control, order.policies.items())
+        refuse_self_made(control.actor, order.policies, {})
         refuse_taken(c, order.key)
     reading.ask_listeners(control, order)
     answer = {

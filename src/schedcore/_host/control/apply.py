@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from schedcore._host.control import reading
 from schedcore._host.control.applying import Plan, decide, plan_retires, taken, write
+from schedcore._host.control.assertions import refuse_self_made
 from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
 from schedcore._host.control.stamps import stamps
@@ -50,7 +53,7 @@ def apply(
         rest = {i: data for i, data in declared.items() if not _still_said(known.get(i), marks.get(i))}
         found = jobs.with_definitions(c, [known[i].id for i in rest if i in known])
         good, bad = _read(control, rest, found, now, offer)
-        plan = decide(c, good, found)
+        plan = _decided(control, c, good, found)
     _ask(control, plan)
     gone = plan_retires(declared, known)
     if not dry_run and (plan.changes or plan.same or (prune and gone)):
@@ -58,7 +61,7 @@ def apply(
         def deed(c: Connection, actor: Actor, now: int) -> tuple[Plan, dict[str, dict[str, Any]]]:
             fresh = jobs.of_source(c, source)
             mine = jobs.with_definitions(c, [fresh[i].id for i in rest if i in fresh], lock=True)
-            again = decide(c, {i: o for i, o in good.items() if i not in plan.rejects}, mine)
+            again = _decided(control, c, {i: o for i, o in good.items() if i not in plan.rejects}, mine)
             again.retires = plan_retires(declared, fresh) if prune else []
             write(control, c, source, again, good, mine, fresh, marks, actor, now, reason)
             return again, mine
@@ -130,6 +133,23 @@ def _all_errors(
         past_ok=past_ok,
     )
     return list(found)
+
+
+def _decided(
+    control: Control, c: Connection, good: Mapping[str, JobOrder], found: Mapping[str, dict[str, Any]]
+) -> Plan:
+    """What becomes of each, but for what the one who orders may not say."""
+    plan = decide(c, good, found)
+    for external_id in {**plan.creates, **plan.edits}:
+        row = found.get(external_id)
+        before = {} if row is None else orjson.loads(row["current"]["policies"])
+        try:
+            refuse_self_made(control.actor, good[external_id].policies, before)
+        except Refused as error:
+            plan.rejects[external_id] = [error]
+            for told in (plan.creates, plan.edits, plan.moves, plan.revives):
+                told.pop(external_id, None)
+    return plan
 
 
 def _ask(control: Control, plan: Plan) -> None:

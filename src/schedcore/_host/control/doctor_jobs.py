@@ -9,6 +9,7 @@ import orjson
 
 from schedcore._engine.toolbox import Compiled
 from schedcore._host.control import reading
+from schedcore._host.control.assertions import check_assertion
 from schedcore._ledger import health, jobs
 from schedcore.domain.clock import MINUTE, text
 from schedcore.domain.errors import SchedcoreError
@@ -101,11 +102,22 @@ def unresolved(control: Control, c: Connection, now: int, since: int) -> Finding
         ):
             wishes = ", ".join([*policies.tags, *policies.environments])
             yield {"level": "bad", "what": f"no live host has what it requires: {wishes}", "job": row["key"]}
-        if kind in known.here:
-            try:
-                reading.check_payload(control, kind, orjson.loads(job.payload), known)
-            except SchedcoreError as error:
-                yield {"level": "bad", "what": str(error), "remedy": "edit the job", "job": row["key"]}
+        for refusal in _refusals(control, job, known):
+            remedy = "edit the job, or install what it needs"
+            yield {"level": "bad", "what": refusal, "remedy": remedy, "job": row["key"]}
+
+
+def _refusals(control: Control, job: Compiled, known: reading.Offer) -> Iterator[str]:
+    """What would be refused, were the job ordered now."""
+    try:
+        if job.kind in known.here:
+            reading.check_payload(control, job.kind, orjson.loads(job.payload), known)
+    except SchedcoreError as error:
+        yield str(error)
+    try:
+        check_assertion(control.engine.toolbox, job.policies.assertion)
+    except SchedcoreError as error:
+        yield str(error)
 
 
 def unchecked(control: Control, c: Connection, now: int, since: int) -> Findings:
