@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from schedcore._ledger.events import Actor
+from schedcore.domain.words import language
 
 if TYPE_CHECKING:
     from schedcore._engine.state import Engine
@@ -37,8 +38,10 @@ class Control:
     ``engine`` is an engine that was not started: its ledger, toolbox and settings are what the same code
     that fires needs to preview, edit and explain. ``actor`` is who asks; :meth:`acting_as` makes the same
     control for somebody else. ``timezone`` is the zone of jobs that name none, ``every_floor`` the shortest
-    interval in seconds. ``kinds`` gives the trigger kinds of plugins (default: the toolbox's), ``validate``
-    checks payloads (default: :func:`schedcore._host.payloads.validate_payload`).
+    interval in seconds. ``lang`` is the language of triggers in words and of notes at slots (``en``, ``fr``,
+    ``zh``; ``Refused`` for another); all else is said in English. ``kinds`` gives the trigger kinds of plugins
+    (default: the toolbox's), ``validate`` checks payloads (default:
+    :func:`schedcore._host.payloads.validate_payload`).
     ``faults`` are what the loading of plugins found wrong: (plugin, what happened).
 
     JOB is a public id, a key, or a unique prefix of either; an unknown one is ``NotFound`` with the nearest
@@ -58,6 +61,7 @@ class Control:
         validate: Validate | None = None,
         faults: Sequence[tuple[str, str]] = (),
         sleep: Callable[[float], None] = time.sleep,
+        lang: str = "en",
     ) -> None:
         self.engine = engine
         self.ledger = engine.ledger
@@ -68,6 +72,7 @@ class Control:
         self.validate = validate or _validate
         self.faults = tuple(faults)
         self.sleep = sleep
+        self.lang = language(lang)
 
     def acting_as(self, actor: Actor) -> Control:
         """The same control for another actor."""
@@ -80,6 +85,7 @@ class Control:
             validate=self.validate,
             faults=self.faults,
             sleep=self.sleep,
+            lang=self.lang,
         )
 
     # -- jobs ---------------------------------------------------------------------------------------

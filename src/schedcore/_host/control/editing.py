@@ -58,9 +58,12 @@ def edit(
         "state": after["state"],
         "definition": after["definition"],
         "changed": told,
-        "trigger": describe(order.trigger),
+        "trigger": describe(order.trigger, control.lang),
         **instants(order.zone, next_run_at=after["next_run_at"]),
-        "slots": [s.as_dict() for s in preview(order.trigger, max(now, after["last_slot"] or 0), 3)],
+        "slots": [
+            s.as_dict()
+            for s in preview(order.trigger, max(now, after["last_slot"] or 0), 3, lang=control.lang)
+        ],
         "warnings": reading.warnings_of(control, order, known),
         "dry_run": dry_run,
     }
