@@ -17,6 +17,7 @@ from schedcore._host.control.assertions import refuse_self_made
 from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
 from schedcore._host.control.stamps import stamps
+from schedcore._host.progress import Progress, counted
 from schedcore._ledger import jobs
 from schedcore.domain.errors import Refused, SchedcoreError
 from schedcore.domain.job import JobOrder
@@ -40,6 +41,7 @@ def apply(
     prune: bool,
     dry_run: bool,
     reason: str | None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """See :meth:`Control.apply`."""
     reason = clean_reason(reason) or f"declared by {source}"
@@ -52,7 +54,7 @@ def apply(
         known = jobs.of_source(c, source)
         rest = {i: data for i, data in declared.items() if not _still_said(known.get(i), marks.get(i))}
         found = jobs.with_definitions(c, [known[i].id for i in rest if i in known])
-        good, bad = _read(control, rest, found, now, offer)
+        good, bad = _read(control, rest, found, now, offer, progress)
         plan = _decided(control, c, good, found)
     _ask(control, plan)
     gone = plan_retires(declared, known)
@@ -63,7 +65,7 @@ def apply(
             mine = jobs.with_definitions(c, [fresh[i].id for i in rest if i in fresh], lock=True)
             again = _decided(control, c, {i: o for i, o in good.items() if i not in plan.rejects}, mine)
             again.retires = plan_retires(declared, fresh) if prune else []
-            write(control, c, source, again, good, mine, fresh, marks, actor, now, reason)
+            write(control, c, source, again, good, mine, fresh, marks, actor, now, reason, progress)
             return again, mine
 
         done, found = ordered(control, deed)
@@ -86,11 +88,12 @@ def _read(
     found: Mapping[str, dict[str, Any]],
     now: int,
     known: reading.Offer,
+    progress: Progress | None,
 ) -> tuple[dict[str, JobOrder], dict[str, list[SchedcoreError]]]:
     """The declared jobs that are good, and what is wrong with the others."""
     good: dict[str, JobOrder] = {}
     bad: dict[str, list[SchedcoreError]] = {}
-    for external_id, data in declared.items():
+    for external_id, data in counted(declared.items(), "reading", progress):
         past_ok = external_id in found
         try:
             if not isinstance(external_id, str) or not 1 <= len(external_id) <= _LONGEST:

@@ -15,6 +15,7 @@ from schedcore.domain.words import language
 
 if TYPE_CHECKING:
     from schedcore._engine.state import Engine
+    from schedcore._host.progress import Progress
     from schedcore.domain.trigger_parts import TriggerKinds
     from schedcore.spec.declarations import Executor
 
@@ -252,12 +253,15 @@ class Control:
         limit: int = 100,
         reason: str | None = None,
         dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> Answer:
         """Open the slots in [from, to] that have no row, oldest first, at most ``limit`` (1-10,000): ``{opened,
         slots: [utc…], answered, left, definition, note}``. They run today's definition (A-15)."""
         from schedcore._host.control import filling
 
-        return filling.backfill(self, job, from_, to, limit=limit, reason=reason, dry_run=dry_run)
+        return filling.backfill(
+            self, job, from_, to, limit=limit, reason=reason, dry_run=dry_run, progress=progress
+        )
 
     def apply(
         self,
@@ -267,6 +271,7 @@ class Control:
         prune: bool = False,
         dry_run: bool = False,
         reason: str | None = None,
+        progress: Progress | None = None,
     ) -> Answer:
         """Make the jobs of a source what it declares (F-16): ``{"v": 1, creates, edits, retires, revives,
         rejects, unchanged, would_retire, changes}``.
@@ -275,18 +280,28 @@ class Control:
         external id. Each list holds ``{key, external_id, …}``: edits have ``changed``, rejects ``errors`` (as
         ``as_dict``), ``unchanged`` is a number, ``changes`` says whether anything was (or would be) written.
         Only ``prune`` retires what is no longer declared, and nothing is ever deleted; without it those are in
-        ``would_retire``. What is good is taken even where others are rejected.
+        ``would_retire``. What is good is taken even where others are rejected. ``progress`` is told of jobs that
+        were read, and of those that were written.
         """
         from schedcore._host.control import apply
 
-        return apply.apply(self, declared, source=source, prune=prune, dry_run=dry_run, reason=reason)
+        return apply.apply(
+            self, declared, source=source, prune=prune, dry_run=dry_run, reason=reason, progress=progress
+        )
 
-    def export(self, *, jobs: bool = True, runs: bool = True, events: bool = True) -> Iterator[Answer]:
+    def export(
+        self,
+        *,
+        jobs: bool = True,
+        runs: bool = True,
+        events: bool = True,
+        progress: Progress | None = None,
+    ) -> Iterator[Answer]:
         """The ledger as one dict a line, each with ``"v": 1`` and ``type``: ``ledger``, ``job``,
         ``definition``, ``run``, ``attempt``, ``skipped``, ``event``."""
         from schedcore._host.control import export
 
-        return export.export(self, jobs=jobs, runs=runs, events=events)
+        return export.export(self, jobs=jobs, runs=runs, events=events, progress=progress)
 
     # -- runs ---------------------------------------------------------------------------------------
 
