@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from schedcore._host.control.door import Control
     from schedcore._ledger.ledger import Connection
 
-__all__ = ["CHECKS"]
+__all__ = ["CHECKS", "active_jobs"]
 
 Findings = Iterator[dict[str, Any]]
 _OVERDUE = 15 * MINUTE
@@ -73,7 +73,7 @@ def no_next(control: Control, c: Connection, now: int, since: int) -> Findings:
 def unresolved(control: Control, c: Connection, now: int, since: int) -> Findings:
     """Jobs that no live host can run: their kind, tags or environment is nobody's; payloads that do not fit."""
     known = reading.offer(control, c, now)
-    for row, job in _active(control, c):
+    for row, job in active_jobs(control, c):
         if isinstance(job, Exception):
             yield {"level": "bad", "what": f"its definition cannot be read: {job}", "job": row["key"]}
             continue
@@ -122,7 +122,7 @@ def _refusals(control: Control, job: Compiled, known: reading.Offer) -> Iterator
 
 def unchecked(control: Control, c: Connection, now: int, since: int) -> Findings:
     """Jobs whose green means exit 0 only (A-05, A-06), and jobs of nobody."""
-    for row, job in _active(control, c):
+    for row, job in active_jobs(control, c):
         if isinstance(job, Exception):
             continue
         extra = orjson.loads(row["extra"] or "{}")
@@ -134,7 +134,7 @@ def unchecked(control: Control, c: Connection, now: int, since: int) -> Findings
             yield {"level": "note", "what": "it has no owner", "remedy": "add `owner`", "job": row["key"]}
 
 
-def _active(control: Control, c: Connection) -> Iterator[tuple[dict[str, Any], Compiled | Exception]]:
+def active_jobs(control: Control, c: Connection) -> Iterator[tuple[dict[str, Any], Compiled | Exception]]:
     """The active jobs, compiled as the tick compiles them."""
     rows = jobs.listed(c, states=("active",), limit=100_000)
     engine = control.engine
