@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Cli
-from tests.cli.test_terminal import on_terminal
 
 
 @pytest.fixture
@@ -98,13 +97,6 @@ def test_without_a_ledger_it_is_exit_5_and_makes_none(cli: Cli, home: Path) -> N
     assert told.code == 5
     assert json.loads(told.err)["error"]["code"] == "no_ledger"
     assert not (home / ".local/state/schedcore/ledger.db").exists()
-
-
-def test_the_bar_is_on_a_terminal_only_and_not_when_it_should_be_quiet(ran: Cli) -> None:
-    assert "reading" in on_terminal("fsck")[1]
-    assert "reading" not in on_terminal("fsck", "--quiet")[1]
-    told = ran("fsck")
-    assert "reading" not in told.out + told.err
 
 
 def test_policies_that_a_host_sets_hold_where_jobs_say_nothing(ran: Cli, home: Path) -> None:

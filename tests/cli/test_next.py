@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.cli.conftest import Cli
 
@@ -73,3 +75,36 @@ def test_the_zone_of_the_settings_holds_where_none_is_given(cli: Cli, home):
     told = cli("next", "0 9 * * *", "--after", "2026-01-01T12:00:00Z", "-n", "1", "--json")
 
     assert told.json["slots"][0]["local"] == "2026-01-02T09:00:00+09:00"
+
+
+@pytest.mark.parametrize(
+    ("lang", "said", "note"),
+    [
+        ("fr", "tous les jours à 02:30 (America/New_York)", "02:30 n'existe pas le 2026-03-08\u00a0; "),
+        ("zh", "每天02:30（America/New_York）", "2026-03-08没有02:30；时钟跳过后立即执行"),
+    ],
+)
+def test_another_language_says_the_trigger_and_the_notes(cli: Cli, lang: str, said: str, note: str):
+    words = ("--tz", "America/New_York", "--after", "2026-03-07T12:00:00Z", "-n", "1", "--lang", lang)
+
+    told = cli("next", "30 2 * * *", *words)
+
+    assert told.out.splitlines()[0] == said
+    assert note in told.out
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [("en", "there is no further slot"), ("fr", "il n'y a plus de créneau"), ("zh", "没有后续的执行时刻")],
+)
+def test_a_trigger_that_is_over_says_so_in_the_language_asked_for(cli: Cli, lang: str, said: str):
+    told = cli("next", "--at", "2026-01-01T00:00Z", "--after", "2026-02-01T00:00Z", "--lang", lang)
+
+    assert said in told.err
+
+
+def test_the_setting_says_the_language_and_an_option_another(cli: Cli, home: Path):
+    (home / "schedcore.toml").write_text('language = "fr"\n')
+
+    assert cli("next", "@daily").out.startswith("tous les jours à 00:00")
+    assert cli("next", "@daily", "--lang", "zh").out.startswith("每天00:00")

@@ -14,7 +14,9 @@ import pytest
 from tests.cli.conftest import STARTER, Cli, search_path
 
 
-def on_terminal(*words: str, types: str = "", env: dict[str, str] | None = None) -> tuple[int, str]:
+def on_terminal(
+    *words: str, types: str = "", env: dict[str, str] | None = None, starter: str = STARTER
+) -> tuple[int, str]:
     """Call the command with a terminal as its stdin, stdout and stderr; answers (code, all it showed).
 
     ``types`` is typed once a question is there.
@@ -23,7 +25,7 @@ def on_terminal(*words: str, types: str = "", env: dict[str, str] | None = None)
     if pid == 0:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs the suite in the background ignores it
         environment = {**os.environ, "PYTHONPATH": search_path(), **(env or {})}
-        os.execve(sys.executable, [sys.executable, "-c", STARTER, *words], environment)
+        os.execve(sys.executable, [sys.executable, "-c", starter, *words], environment)
     shown = b""
     until = time.monotonic() + 60
     while True:

@@ -11,15 +11,15 @@ from tests.domain.moments import utc
 from schedcore.domain.describe import describe
 from schedcore.domain.errors import Refused
 from schedcore.domain.trigger import Trigger
-from schedcore.domain.words import PATTERNS, words_of
+from schedcore.domain.words import LANGUAGES, PATTERNS, words_of
 
 NOW = utc("2026-03-07T12:00")
 
 CRON = [
     ("*/15 * * * *", "every 15 minutes"),
     ("* * * * *", "every minute"),
-    ("*/7 * * * *", "every hour at minute 0, 7, 14, 21, 28, 35, 42, 49 and 56"),
-    ("5/15 * * * *", "every hour at minute 5, 20, 35 and 50"),
+    ("*/7 * * * *", "every hour at minutes 0, 7, 14, 21, 28, 35, 42, 49 and 56"),
+    ("5/15 * * * *", "every hour at minutes 5, 20, 35 and 50"),
     ("@hourly", "every hour on the hour"),
     ("5 * * * *", "every hour at minute 5"),
     ("0 */2 * * *", "every 2 hours at minute 0"),
@@ -45,7 +45,7 @@ CRON = [
     ("0 9 * 1 *", "at 09:00 every day in January"),
     ("*/10 9-17 * * MON-FRI", "every 10 minutes from 09:00 to 17:50 on weekdays"),
     ("* 9 * * *", "every minute from 09:00 to 09:59"),
-    ("0,30 9-17 * * *", "at minute 0 and 30 of hour 9 to 17"),
+    ("0,30 9-17 * * *", "at minutes 0 and 30 of hour 9 to 17"),
     ("*/30 * 1 * *", "every 30 minutes on day 1 of the month"),
 ]
 
@@ -117,7 +117,7 @@ def test_a_language_without_words_is_refused():
     assert refused.value.code == "unknown_language"
 
 
-@pytest.mark.parametrize("lang", ["en"])
+@pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_language_has_every_pattern_with_no_other_values(lang: str):
     words = words_of(lang)
 
@@ -125,4 +125,5 @@ def test_a_language_has_every_pattern_with_no_other_values(lang: str):
     for name, pattern in words.patterns.items():
         used = {field for _, field, _, _ in string.Formatter().parse(pattern) if field}
         assert used <= set(PATTERNS[name]), name
+    assert words.code == lang
     assert (len(words.weekdays), len(words.months), len(words.ordinals)) == (7, 12, 5)

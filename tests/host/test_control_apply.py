@@ -6,6 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from schedcore._ledger import schema
+from schedcore._ledger.events import Actor
 from schedcore.domain.errors import Refused
 from schedcore.domain.job import JobOrder
 from schedcore.spec import Listener
@@ -249,6 +250,24 @@ def test_very_many_new_jobs_come_with_definition_slot_and_first_event(world, con
             sa.select(schema.due.c.next_run_at).where(schema.due.c.next_run_at.is_(None))
         ).all()
     assert (due, wanted) == (1_100, [])
+
+
+def test_a_run_that_applies_a_file_declares_no_check_and_no_secret_of_its_own(control):
+    checked = FILE["backup"] | {"assertCmd": "test -s report"}
+    control.apply({"backup": checked}, source="file")
+    itself = control.acting_as(Actor("run 1", "run"))
+
+    files = [
+        {"backup": checked | {"assertCmd": "true"}},
+        {"backup": FILE["backup"]},
+        {"new": FILE["tick"] | {"secrets": ["TOKEN"]}},
+    ]
+    told = [itself.apply(file, source="file", dry_run=dry) for file in files for dry in (True, False)]
+    left = itself.apply({"backup": checked | {"owner": "ada"}}, source="file")
+
+    assert [one["rejects"][0]["errors"][0]["code"] for one in told] == ["needs_person"] * 6
+    assert not any(one["changes"] for one in told)
+    assert [line["changed"] for line in left["edits"]] == [{"owner": [None, "ada"]}]
 
 
 @pytest.mark.parametrize("source", ["", "x" * 201, "a\nb"])

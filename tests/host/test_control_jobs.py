@@ -424,3 +424,40 @@ def test_a_model_or_a_run_grants_itself_no_secret_and_no_check(control, daily, k
         assert refused.value.code == "needs_person"
 
     assert control.edit("mine", more)["changed"]
+
+
+@pytest.mark.parametrize("kind", ["model", "run"])
+def test_a_model_or_a_run_takes_no_check_away_and_leaves_it_as_it_is(control, daily, kind):
+    control.add(daily("mine", assertCmd="test -s report"))
+    itself = control.acting_as(Actor("claude", kind))
+
+    with pytest.raises(Refused) as refused:
+        itself.edit("mine", {"assert": None})
+    itself.edit("mine", {"owner": "claude"})
+
+    assert refused.value.code == "needs_person"
+    assert control.show("mine")["policies"]["assert"]["value"]["command"] == "test -s report"
+
+
+def test_triggers_and_notes_are_said_in_the_language_of_the_control(world):
+    french = world.control(lang="fr", timezone="Europe/Paris")
+    order = {"key": "backup", "kind": "noop", "cron": "30 2 * * *", "gap": "skip"}
+    said = "tous les jours à 02:30 (Europe/Paris)\u00a0; une heure que l'horloge saute est omise"
+
+    added = french.add(order)
+    edited = french.edit("backup", {"owner": "ada"})
+    french.pause("backup")
+    coming = french.next("backup", after="2027-03-28T00:00", n=1)
+
+    assert [added["trigger"], edited["trigger"], coming["trigger"]] == [said] * 3
+    assert [french.jobs()[0]["trigger"], french.show("backup")["trigger_words"]] == [said] * 2
+    assert coming["slots"][0]["note"] == "02:30 n'existe pas le 2027-03-28 et n'a pas de créneau"
+    assert coming["note"] == "l'état du job est paused\u00a0; voici les créneaux qu'il aurait"
+    assert french.acting_as(french.actor).lang == "fr"
+
+
+def test_a_control_in_a_language_without_words_is_refused(world):
+    with pytest.raises(Refused) as refused:
+        world.control(lang="tlh")
+
+    assert refused.value.code == "unknown_language"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from schedcore._engine.toolbox import Toolbox
 from schedcore._host.schema_check import schema_errors
 from schedcore.domain.errors import NotFound, Refused
-from schedcore.spec import Check, Executor, Finding, Listener, failed, ok
+from schedcore.spec import Check, Executor, Finding, Listener, SecretRefused, Secrets, failed, ok
 from schedcore.spec import Refused as SpecRefused
 from schedcore.testing import noop
 
@@ -378,6 +379,55 @@ def test_doctor_names_the_two_of_nine_jobs_that_nobody_checks(control, daily):
     assert {f["job"] for f in told} == {"green", "blue"}
     assert {f["what"] for f in told} == {"green means exit 0 only"}
     assert {f["level"] for f in told} == {"note"}
+
+
+def test_doctor_names_granted_secrets_that_do_not_resolve_and_shows_no_value(world, daily):
+    asked = []
+
+    def resolve(name):
+        asked.append(name)
+        if name == "GONE":
+            raise SecretRefused("the file /run/gone of the secret 'GONE' cannot be read")
+        if name == "BREAKS":
+            raise ConnectionError("hunter2 was refused by the vault")
+        return "hunter2" if name == "TOKEN" else None
+
+    tools = Toolbox(executors={"noop": ("test", noop())}, secrets=(("vault", Secrets("vault", resolve)),))
+    control = world.control(toolbox=tools)
+    control.add(daily(secrets=["TOKEN"]))
+    control.add(daily("other", secrets=["TOKEN", "NOBODY", "GONE", "BREAKS"]))
+    control.add(daily("sleeping", secrets=["NOBODY"]))
+    control.pause("sleeping")
+
+    told = found(control, "secrets")
+
+    assert [(one["level"], one["job"], one["what"]) for one in told] == [
+        ("bad", "other", "a resolver of the secret 'BREAKS' raised ConnectionError"),
+        ("bad", "other", "the file /run/gone of the secret 'GONE' cannot be read"),
+        ("bad", "other", "no resolver knows the secret 'NOBODY'"),
+    ]
+    assert sorted(asked) == ["BREAKS", "GONE", "NOBODY", "TOKEN"]
+    assert "hunter2" not in str(control.doctor())
+
+
+def test_doctor_asks_for_secrets_outside_any_transaction(world, daily, monkeypatch):
+    open_now = []
+    read = world.ledger.read
+
+    @contextmanager
+    def counted():
+        with read() as c:
+            open_now.append(1)
+            yield c
+            open_now.pop()
+
+    resolver = Secrets("vault", lambda name: "hunter2" if not open_now else None)
+    tools = Toolbox(executors={"noop": ("test", noop())}, secrets=(("vault", resolver),))
+    control = world.control(toolbox=tools)
+    control.add(daily(secrets=["TOKEN"]))
+    monkeypatch.setattr(world.ledger, "read", counted)
+
+    assert found(control, "secrets") == []
 
 
 def test_doctor_names_failing_listeners_faults_of_plugins_and_checks_that_raise(world, daily):

@@ -263,3 +263,36 @@ def test_a_payload_is_checked_against_a_schema_without_the_models():
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
 
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("fields", "at"),
+    [
+        ({"timeout": 0}, "payload.timeout"),
+        ({"timeout": 86_401}, "payload.timeout"),
+        ({"timeout": True}, "payload.timeout"),
+        ({"args": []}, "payload.args"),
+        ({"args": ["x"] * 1_001}, "payload.args"),
+        ({"args": ["x" * 131_072]}, "payload.args[0]"),
+        ({"args": None, "command": ""}, "payload.command"),
+        ({"args": None, "command": "", "shell": True}, "payload.command"),
+        ({"args": None, "command": "x" * 131_072}, "payload.command"),
+        ({"cwd": ""}, "payload.cwd"),
+        ({"cwd": "/" + "x" * 4_096}, "payload.cwd"),
+        ({"env": {f"A{n}": "x" for n in range(101)}}, "payload.env"),
+        ({"env": {"A": "x" * 131_072}}, "payload.env.A"),
+        ({"env": {"A": {"secret": ""}}}, "payload.env.A.secret"),
+        ({"env_files": ["/x"] * 11}, "payload.env_files"),
+        ({"env_files": [""]}, "payload.env_files[0]"),
+        ({"inherit": ["A"] * 101}, "payload.inherit"),
+    ],
+)
+def test_the_bounds_of_a_script_are_in_the_schema_that_its_host_announces(fields: dict[str, Any], at: str):
+    given = {"args": ["x"], **fields}
+
+    refused = {
+        bool(isinstance(kind, Executor)): payload_errors(kind, given)[0].field
+        for kind in (executor(ScriptPayload), announced(ScriptPayload))
+    }
+
+    assert refused == {True: at, False: at}

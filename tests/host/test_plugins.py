@@ -22,6 +22,7 @@ from schedcore._ledger.migrate import HEAD
 from schedcore.domain.errors import PluginFault
 from schedcore.spec import (
     Calendar,
+    Check,
     Executor,
     Gate,
     Listener,
@@ -115,7 +116,9 @@ def test_a_plugin_that_works_is_reported_with_where_it_is_from(at_path: Path):
     report = named(gather(settings(), env={"SCHEDCORE_LOAD_PLUGINS": "greeting"}), "greeting")
 
     assert (report.distribution, report.version) == ("outside-greeting", "1.2.3")
-    assert set(report.hooks) == {f"schedcore_{n}" for n in ("settings", "executors", "gates", "services")}
+    assert set(report.hooks) == {
+        f"schedcore_{n}" for n in ("settings", "executors", "gates", "services", "checks")
+    }
     assert report.kinds == ("greeting",)
     assert report.load_ms is not None
     assert report.load_ms > 0
@@ -445,6 +448,23 @@ def test_a_hook_without_its_mark_is_not_passed_over_in_silence():
 
 def test_a_hook_that_asks_for_what_is_not_given_is_refused():
     assert "schedcore_executors" in str(met(plugin(executors=lambda host: [])).error)
+
+
+@pytest.mark.parametrize(
+    ("check", "why"),
+    [
+        (Check("rows"), "it neither looks nor judges"),
+        (Check("rows", judge="yes"), "judge is a str, not a function"),  # type: ignore[arg-type]
+        (Check("rows", look=list, options=BaseModel), "options are for a check that judges"),
+        (Check("rows", judge=print, options=dict), "its options have no JSON Schema"),  # type: ignore[arg-type]
+        (Check("a row", judge=print), "'a row' is not a name"),
+    ],
+)
+def test_a_check_that_cannot_be_asked_is_named(check: Check, why: str):
+    report = met(plugin(checks=[check]))
+
+    assert report.state == "failed"
+    assert why in str(report.error)
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_a_value_may_be_written_as_people_write_it(key: str, value: Any, read: A
         ("output_max", 100),
         ("timezone", "Europe/Berlim"),
         ("timezone", "+02:00"),
-        ("language", "fr"),
+        ("language", "de"),
         ("tags", [1]),
         ("name", "a|b"),
         ("logging.level", "loud"),

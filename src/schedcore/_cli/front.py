@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from schedcore.domain.words import LANGUAGES
+
 if TYPE_CHECKING:
     from schedcore._host.control import Control
     from schedcore._host.settings import Settings
@@ -29,7 +31,7 @@ class Front:
     config: str | None = None
     json: bool = False
     tz: str | None = None
-    lang: str = "en"
+    lang: str | None = None
     color: str = "auto"
     quiet: bool = False
     verbose: int = 0
@@ -51,7 +53,8 @@ class Front:
 
     def overrides(self) -> dict[str, Any]:
         """The settings that were given by options."""
-        return {"ledger": self.ledger} if self.ledger else {}
+        given = {"ledger": self.ledger, "language": self.lang}
+        return {name: value for name, value in given.items() if value}
 
     def settings(self) -> Settings:
         """The settings, read once. Raises ``Refused`` for a file that cannot be read or holds a bad value."""
@@ -65,6 +68,10 @@ class Front:
     def zone(self) -> str:
         """The zone of clock times that name none."""
         return self.tz or self.settings().timezone
+
+    def language(self) -> str:
+        """The language of triggers in words."""
+        return self.settings().language
 
     @contextmanager
     def control(self, *, plugins: bool = False) -> Iterator[Control]:
@@ -109,7 +116,7 @@ def shared_options() -> list[click.Option]:
         option("--config", metavar="FILE", type=click.Path(), help="The settings file."),
         option("--json", is_flag=True, help="Answer in JSON."),
         option("--tz", metavar="ZONE", help="Read and show times in this zone, such as Europe/Berlin."),
-        option("--lang", type=click.Choice(["en", "fr", "zh"]), help="The language of descriptions."),
+        option("--lang", type=click.Choice(LANGUAGES), help="The language of triggers in words."),
         option("--color", type=click.Choice(["auto", "always", "never"]), help="Colour; auto by default."),
         option("-q", "--quiet", is_flag=True, help="Nothing but the answer."),
         option("-v", "--verbose", count=True, help="More about what is done; twice for all of it."),

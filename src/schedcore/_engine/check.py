@@ -2,7 +2,8 @@
 
 A command runs by ``bash -lc`` in the job's workspace with a reduced environment and the key variables, in a process
 group of its own that is killed at the limit. Its output is bounded while it runs, not after.
-A plugin's check is called in a thread of its own; one that outlasts the limit has failed, whatever it says later.
+A plugin's check is found before the work begins, and called in a thread of its own; one that outlasts the limit
+has failed, whatever it says later.
 """
 
 from __future__ import annotations
@@ -14,24 +15,54 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from schedcore.domain.assertion import Assertion
 from schedcore.domain.outcome import Outcome, failed
-from schedcore.spec.context import RunContext
+from schedcore.spec.context import CheckContext, RunContext
 
 if TYPE_CHECKING:
     from schedcore._engine.secrets import Vault
     from schedcore._engine.state import Finish
+    from schedcore.spec.declarations import Check
 
-__all__ = ["REDUCED_PATH", "check"]
+__all__ = ["REDUCED_PATH", "NobodyChecks", "check", "judge_of"]
 
 REDUCED_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _TAIL = 8 * 1024
+_OF_RUN = tuple(
+    one.name for one in fields(CheckContext) if one.name not in {"outcome", "options", "workspace", "limit"}
+)
+
+Judge = Callable[[Outcome], str | None]
+"""A plugin's check that was found for a run: given how the work ended, why it was not done, or ``None``."""
 
 
-Judge = Callable[[RunContext, Mapping[str, Any]], str | None]
+class NobodyChecks(Exception):
+    """No plugin of this host offers the check that an assertion names, or not with these options."""
+
+
+def judge_of(assertion: Assertion, context: RunContext, offered: Mapping[str, Check]) -> Judge | None:
+    """The check that an assertion names, ready to be asked; ``None`` for a command. Raises :class:`NobodyChecks`."""
+    name = assertion.check
+    if name is None:
+        return None
+    found = offered.get(name)
+    if found is None or found.judge is None:
+        raise NobodyChecks(f"no plugin of this host offers the check {name!r}")
+    options, given = None, assertion.options or {}
+    if found.options is not None:
+        try:
+            options = found.options.model_validate(given)
+        except (ValueError, TypeError) as error:
+            raise NobodyChecks(f"the options do not fit the check {name!r}: {error}") from error
+    elif given:
+        raise NobodyChecks(f"the check {name!r} takes no options")
+    judge = found.judge
+    return lambda outcome: judge(_handed(context, assertion, outcome, options))
 
 
 def check(
@@ -44,11 +75,11 @@ def check(
 ) -> Outcome:
     """Run the assertion once, note its exit code, duration and output on the finish, and decide.
 
-    ``judge`` is the plugin's check that the assertion names, if it names one.
+    ``judge`` is what :func:`judge_of` found before the work began.
     """
     began = time.monotonic()
     if judge is not None:
-        code, output = _ask(judge, assertion, context)
+        code, output = _ask(judge, assertion, outcome)
     else:
         try:
             cwd = assertion.cwd or _workspace(context)
@@ -69,13 +100,13 @@ def check(
     return Outcome(lost.kind, lost.reason, lost.text, lost.exit_code, lost.retry, detail, outcome.usage)
 
 
-def _ask(judge: Judge, assertion: Assertion, context: RunContext) -> tuple[int | None, bytes]:
+def _ask(judge: Judge, assertion: Assertion, outcome: Outcome) -> tuple[int | None, bytes]:
     """(0 or 1, what it says); the code is ``None`` at the limit."""
     said: SimpleQueue[tuple[int, str]] = SimpleQueue()
 
     def ask() -> None:
         try:
-            answer = judge(context, assertion.options or {})
+            answer = judge(outcome)
         except BaseException as error:  # whatever a plugin raises: not done
             said.put((1, f"{type(error).__name__}: {error}"))
         else:
@@ -87,6 +118,17 @@ def _ask(judge: Judge, assertion: Assertion, context: RunContext) -> tuple[int |
     except Empty:
         return None, b""
     return code, text.encode("utf-8", "replace")[-_TAIL:]
+
+
+def _handed(context: RunContext, assertion: Assertion, outcome: Outcome, options: Any) -> CheckContext:
+    where = _workspace(context)
+    return CheckContext(
+        **{name: getattr(context, name) for name in _OF_RUN},
+        outcome=outcome,
+        options=options,
+        workspace=None if where is None else Path(where),
+        limit=assertion.timeout,
+    )
 
 
 def _workspace(context: RunContext) -> str | None:

@@ -45,13 +45,9 @@ class Toolbox:
         """The gates that are asked about this kind of work."""
         return tuple((who, gate) for who, gate in self.gates if not gate.kinds or kind in gate.kinds)
 
-    def judge(self, name: str) -> Callable[[Any, Mapping[str, Any]], str | None] | None:
-        """The check of finished work of this name (A-01); ``None`` where no plugin offers it."""
-        return self.judges().get(name)
-
-    def judges(self) -> dict[str, Callable[[Any, Mapping[str, Any]], str | None]]:
-        """The checks of finished work, by name."""
-        return {check.name: check.judge for _, check in self.checks if check.judge is not None}
+    def judges(self) -> dict[str, Check]:
+        """The checks of finished work, by name (A-01)."""
+        return {check.name: check for _, check in self.checks if check.judge is not None}
 
     def secret(self, name: str) -> str | None:
         """The value of a secret, by the first resolver that knows it."""

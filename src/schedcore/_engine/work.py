@@ -10,7 +10,7 @@ import logging
 import threading
 import traceback
 
-from schedcore._engine.check import check
+from schedcore._engine.check import NobodyChecks, check, judge_of
 from schedcore._engine.context import Contexts
 from schedcore._engine.outputs import FileOutput
 from schedcore._engine.secrets import Vault
@@ -81,12 +81,11 @@ class Worker:
             finish.outcome = Outcome("failed", "executor_error", cut(text, _ERROR_TEXT), retry=False)
             return
         asserted, judge = job.policies.assertion, None
-        if asserted is not None and asserted.check is not None:
-            judge = self._engine.toolbox.judge(asserted.check)
-            if judge is None:  # before the work: what nobody can check is not begun
-                finish.outcome = blocked(
-                    "gate", f"no plugin of this host offers the check {asserted.check!r}"
-                )
+        if asserted is not None:
+            try:
+                judge = judge_of(asserted, context, self._engine.toolbox.judges())
+            except NobodyChecks as error:  # before the work: what nobody can check is not begun
+                finish.outcome = blocked("gate", cut(str(error), _ERROR_TEXT))
                 return
         try:
             outcome = executor.execute(context)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from schedcore._audit import audit
+from schedcore._host.progress import Progress
 from schedcore.domain.policy import Policies
 
 __all__ = ["fsck"]
@@ -16,7 +17,7 @@ def fsck(
     policies: Policies,
     *,
     since: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Is what the ledger at ``url`` says true? The report as JSON has it (``docs/fsck.md``).
 
@@ -24,4 +25,5 @@ def fsck(
     out what lies before an instant; ``progress`` is told of rows read, and of how many there are about. Raises
     ``LedgerError`` for a ledger that cannot be read.
     """
-    return audit(url, since=since, policies=policies.to_dict(), progress=progress).as_dict()
+    told = None if progress is None else partial(progress, "reading")
+    return audit(url, since=since, policies=policies.to_dict(), progress=told).as_dict()

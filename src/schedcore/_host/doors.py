@@ -57,4 +57,5 @@ def _control(settings: Settings, actor: Actor, ledger: Ledger, *, load_plugins: 
         kinds=kinds,
         validate=validate,
         faults=faults,
+        lang=settings.language,
     )

@@ -183,6 +183,7 @@ class Host:
             kinds=lambda: plugins.trigger_kinds,
             validate=validate_payload,
             faults=[(one.name, one.error or "") for one in plugins.faults()],
+            lang=self.settings.language,
         )
 
     def on(self, look: Callable[[dict[str, Any]], None]) -> None:

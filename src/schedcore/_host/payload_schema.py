@@ -16,7 +16,7 @@ from schedcore.spec import Executor
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-__all__ = ["payload_schema"]
+__all__ = ["model_schema", "payload_schema"]
 
 
 _PLAIN: dict[int, tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
@@ -31,11 +31,12 @@ def payload_schema(executor: Executor) -> Mapping[str, Any]:
         if kept is None or kept[0] is not payload:
             kept = _PLAIN[id(payload)] = (payload, dict(json.loads(json.dumps(dict(payload)))))
         return kept[1]
-    return _of_model(payload)
+    return model_schema(payload)
 
 
 @lru_cache(256)
-def _of_model(model: type[BaseModel]) -> Mapping[str, Any]:
+def model_schema(model: type[BaseModel]) -> Mapping[str, Any]:
+    """The schema of a model, closed and with all names. Raises ``TypeError`` for what is none."""
     from pydantic import BaseModel
     from pydantic.json_schema import GenerateJsonSchema
 

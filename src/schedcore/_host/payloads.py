@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from schedcore._host.payload_schema import payload_schema
+from schedcore._host.payload_schema import model_schema, payload_schema
 from schedcore._host.schema_check import schema_errors
 from schedcore.domain.errors import Refused, nearest
 from schedcore.spec import Executor
@@ -18,7 +18,7 @@ from schedcore.spec import Executor
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-__all__ = ["model_errors", "payload_errors", "validate_payload"]
+__all__ = ["fitted", "model_errors", "payload_errors", "validate_payload"]
 
 
 def validate_payload(
@@ -43,14 +43,19 @@ def payload_errors(
     if isinstance(kind.payload, Mapping):
         errors = schema_errors(payload_schema(kind), payload, field)
         return errors or _own_check(kind, dict(payload), field)
-    closed = schema_errors(payload_schema(kind), payload, field)
-    model, errors = model_errors(kind.payload, payload, field)
+    model, errors = fitted(kind.payload, payload, field)
+    return errors or _own_check(kind, model, field)
+
+
+def fitted(model: type[BaseModel], data: Mapping[str, Any], field: str) -> tuple[Any, list[Refused]]:
+    """The model made of what an order says, and everything that is refused about it."""
+    closed = schema_errors(model_schema(model), data, field)
+    made, errors = model_errors(model, data, field)
     if errors:
         # The model decides; where the schema sees a fault too, its paths are those that people wrote.
-        return closed or errors
+        return None, closed or errors
     # Models that say nothing of unknown fields pass them over; an order may not.
-    errors = [error for error in closed if error.code == "unknown_field"]
-    return errors or _own_check(kind, model, field)
+    return made, [error for error in closed if error.code == "unknown_field"]
 
 
 def model_errors(model: type[BaseModel], data: Any, field: str) -> tuple[Any, list[Refused]]:

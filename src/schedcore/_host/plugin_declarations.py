@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from schedcore._host.payload_schema import payload_schema
+from schedcore._host.payload_schema import model_schema, payload_schema
 from schedcore.domain.errors import PluginFault, Refused
 from schedcore.domain.names import TRIGGER_KINDS
 from schedcore.domain.policy_fields import name_text
@@ -84,6 +84,8 @@ def _check(hook: str, one: Any) -> None:
             )
     if isinstance(one, Executor):
         _check_executor(one, at)
+    if isinstance(one, Check):
+        _check_check(one, at)
     if isinstance(one, TriggerKind) and TRIGGER_KINDS.find(one.kind) is not None:
         raise PluginFault(f"{at}: that kind of trigger is the core's own", code="claimed_twice")
 
@@ -104,6 +106,27 @@ def _check_executor(one: Executor, at: str) -> None:
             f"{at}: its payload has no JSON Schema: {error}",
             code="bad_declaration",
             hint="payload is a pydantic model, or a JSON Schema as a dict",
+        ) from error
+
+
+def _check_check(one: Check, at: str) -> None:
+    if one.look is None and one.judge is None:
+        raise PluginFault(f"{at}: it neither looks nor judges", code="bad_declaration")
+    for part in ("look", "judge"):
+        value = getattr(one, part)
+        if value is not None and not callable(value):
+            raise PluginFault(f"{at}: {part} is {_kind(value)}, not a function", code="bad_declaration")
+    if one.options is None:
+        return
+    if one.judge is None:
+        raise PluginFault(f"{at}: options are for a check that judges", code="bad_declaration")
+    try:
+        model_schema(one.options)
+    except Exception as error:
+        raise PluginFault(
+            f"{at}: its options have no JSON Schema: {error}",
+            code="bad_declaration",
+            hint="options is a pydantic model",
         ) from error
 
 

@@ -15,6 +15,7 @@ from schedcore.domain.calendar_entries import MOST_CLOSED, MOST_QUIET, read_day_
 from schedcore.domain.names import POLICY_FIELDS
 from schedcore.domain.policy_fields import name_text
 from schedcore.domain.reading import choice, plain, seconds, texts, whole
+from schedcore.domain.words import LANGUAGES
 
 __all__ = ["FIELDS", "RAW", "TABLES", "WEAKER", "Field"]
 
@@ -125,7 +126,7 @@ FIELDS: Mapping[str, Field] = {
         ),
         _text("name", name_text, "Name of this host; unset, machine and process number."),
         _text("timezone", read.read_zone, "Zone of triggers that name none."),
-        _words("language", ("en",), "Language of what is said to people."),
+        _words("language", LANGUAGES, "Language of triggers in words and of notes at slots."),
         _number("workers", 1, 256, "Attempts at once on this host."),
         _length("beat", 1, 3_600, "Between two beats."),
         _length("lease", 15, 900, "How long a lease lasts without renewal."),

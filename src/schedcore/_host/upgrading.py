@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from schedcore._engine.clock import wall
+from schedcore._host.progress import Progress
 from schedcore._host.settings import Settings
 from schedcore._ledger import migrate
 from schedcore._ledger.ledger import Ledger
@@ -15,15 +17,18 @@ from schedcore.domain.errors import LedgerError
 __all__ = ["upgrade"]
 
 
-def upgrade(settings: Settings, *, dry_run: bool = False) -> dict[str, Any]:
+def upgrade(settings: Settings, *, dry_run: bool = False, progress: Progress | None = None) -> dict[str, Any]:
     """Make the ledger, or bring it up: ``{before, after, sql, dry_run}``; ``sql`` with ``dry_run`` only.
+
+    ``progress`` is told of each migration.
 
     A dry run on a ledger that is not there yet asks an empty one elsewhere what it would take.
     """
     if not dry_run:
         ledger = Ledger(settings.ledger, wall=wall, create=True)
         try:
-            before, after = migrate.migrate(ledger)
+            told = None if progress is None else partial(progress, "migrating")
+            before, after = migrate.migrate(ledger, told)
         finally:
             ledger.close()
         return {"before": before, "after": after, "sql": None, "dry_run": False}

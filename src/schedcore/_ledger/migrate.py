@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import io
 import secrets
+from collections.abc import Callable
 from importlib import resources
+from itertools import count
 
 import sqlalchemy as sa
 
@@ -68,10 +70,10 @@ def _refuse_newer(ledger: Ledger, found: str | None) -> None:
         )
 
 
-def migrate(ledger: Ledger) -> tuple[str | None, str]:
+def migrate(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> tuple[str | None, str]:
     """Bring the ledger to this code's schema, in one transaction. Hosts that start together apply it once.
 
-    Answers (before, after). Raises :class:`LedgerTooNew`.
+    Answers (before, after); ``progress(done, of)`` is told of each revision. Raises :class:`LedgerTooNew`.
     """
     before = current(ledger)
     if before == HEAD:
@@ -83,7 +85,7 @@ def migrate(ledger: Ledger) -> tuple[str | None, str]:
             c.exec_driver_sql(f"create schema if not exists {SCHEMA}")
         found = _current(ledger, c)
         if found != HEAD:
-            _upgrade(c, ledger.is_sqlite)
+            _upgrade(c, ledger.is_sqlite, step=_steps(found, progress))
             if found is None:
                 c.execute(
                     sa.insert(ledger_table).values(
@@ -111,8 +113,22 @@ def identity(c: sa.Connection) -> tuple[str, int]:
     return row[0], row[1]
 
 
+def _steps(found: str | None, progress: Callable[[int, int], None] | None) -> Callable[[], None] | None:
+    """What is called after each revision."""
+    if progress is None:
+        return None
+    of = len(KNOWN) - (0 if found is None else KNOWN.index(found) + 1)
+    done = count(1)
+    progress(0, of)
+    return lambda: progress(next(done), of)
+
+
 def _upgrade(
-    c: sa.Connection, is_sqlite: bool, sql: io.StringIO | None = None, start: str | None = None
+    c: sa.Connection,
+    is_sqlite: bool,
+    sql: io.StringIO | None = None,
+    start: str | None = None,
+    step: Callable[[], None] | None = None,
 ) -> None:
     from alembic import command
     from alembic.config import Config
@@ -122,7 +138,10 @@ def _upgrade(
     config.set_main_option("script_location", folder.replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes.update(
-        connection=c, version_table=VERSION_TABLE, version_schema=None if is_sqlite else SCHEMA
+        connection=c,
+        version_table=VERSION_TABLE,
+        version_schema=None if is_sqlite else SCHEMA,
+        step=step,
     )
     target = HEAD if sql is None or start is None else f"{start}:{HEAD}"
     command.upgrade(config, target, sql=sql is not None)

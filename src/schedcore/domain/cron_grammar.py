@@ -105,7 +105,8 @@ def _alias(text: str, words: list[str]) -> list[str]:
     if len(words) == 1 and name in _ALIASES:
         return _ALIASES[name].split()
     if name == "@reboot":
-        raise _bad(text, "@reboot is no time", "for work that should always run, keep_alive = true")
+        hint = "what starts this machine's services starts that; a job says when, such as '*/5 * * * *'"
+        raise _bad(text, "@reboot is no time", hint)
     if name == "@every":
         raise _bad(
             text, "@every is an interval, not cron", 'write {"every": "5m"}, on the command line --every 5m'

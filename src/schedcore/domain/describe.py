@@ -19,7 +19,7 @@ __all__ = ["describe", "describe_before", "describe_closing", "describe_note"]
 def describe(trigger: Trigger, lang: str = "en") -> str:
     """A trigger in words, e.g. ``at 09:00 on weekdays (Europe/Berlin)``.
 
-    Raises :class:`Refused` (``unknown_language``) for a language that has no words yet.
+    Raises :class:`Refused` (``unknown_language``) for a language that has no words.
     """
     words = words_of(lang)
     said = _rule(trigger, words)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from schedcore.domain.cron_grammar import CronFields, read_fields
-from schedcore.domain.words import Words
+from schedcore.domain.words import Named, Words
 
 __all__ = ["describe_cron"]
 
@@ -18,7 +20,7 @@ def describe_cron(text: str, words: Words) -> str:
     month = (
         ""
         if _whole(fields.month)
-        else words.say("months", months=_names(fields.month, words.months, 1, words))
+        else words.say("months", months=_names(fields.month, words.months, 1, words.month, words))
     )
     if day and month:
         return words.say("time_day_month", time=time, day=day, month=month)
@@ -45,16 +47,21 @@ def _time(fields: CronFields, words: Words) -> tuple[str, str]:
     if _whole(hour):
         if minute in {"0", "00"}:
             return "hourly", words.say("hourly")
-        return "hourly_at", words.say("hourly_at", minutes=_numbers(minute, 59, words))
+        return "hourly_at", _at_minutes("hourly_at", minute, words)
     if hour_step and not _whole(minute):
-        return "hours", words.say("hours", n=hour_step, minutes=_numbers(minute, 59, words))
+        return "hours", _at_minutes("hours", minute, words, n=hour_step)
     minutes, hours = _single(minute), _single(hour)
     if minutes and hours and len(minutes) * len(hours) <= _MANY_TIMES:
         times = [f"{h:02}:{m:02}" for h in sorted(set(hours)) for m in sorted(set(minutes))]
         return "times", words.say("times", times=words.listed(times))
-    return "minutes_of_hours", words.say(
-        "minutes_of_hours", minutes=_numbers(minute, 59, words), hours=_numbers(hour, 23, words)
-    )
+    hours_said = _numbers(hour, 23, words.hour, words)
+    return "minutes_of_hours", _at_minutes("minutes_of_hours", minute, words, hours=hours_said)
+
+
+def _at_minutes(pattern: str, minute: str, words: Words, **more: object) -> str:
+    """A pattern with minutes, of which there may be one or many."""
+    pattern = pattern if minute.isdigit() else f"{pattern}_many"
+    return words.say(pattern, minutes=_numbers(minute, 59, words.minute, words), **more)
 
 
 def _day(fields: CronFields, words: Words) -> str:
@@ -69,12 +76,12 @@ def _day(fields: CronFields, words: Words) -> str:
         return _days(days, words)
     if fields.either:
         return words.say("day_or_weekday", day=_days(days, words), weekday=_weekdays(weekdays, words))
-    names = _names(weekdays, words.weekdays, 0, words)
-    return words.say("day_and_weekday", days=_numbers(days, 31, words), weekdays=names)
+    names = _names(weekdays, words.weekdays, 0, words.weekday, words)
+    return words.say("day_and_weekday", days=_numbers(days, 31, words.monthday, words), weekdays=names)
 
 
 def _days(text: str, words: Words) -> str:
-    return words.say("day" if text.isdigit() else "days", days=_numbers(text, 31, words))
+    return words.say("day" if text.isdigit() else "days", days=_numbers(text, 31, words.monthday, words))
 
 
 def _weekdays(text: str, words: Words) -> str:
@@ -83,7 +90,7 @@ def _weekdays(text: str, words: Words) -> str:
         return words.say("workdays")
     if found == {0, 6}:
         return words.say("weekend")
-    return words.say("weekdays", weekdays=_names(text, words.weekdays, 0, words))
+    return words.say("weekdays", weekdays=_names(text, words.weekdays, 0, words.weekday, words))
 
 
 def _nth(item: str, words: Words) -> str:
@@ -91,25 +98,24 @@ def _nth(item: str, words: Words) -> str:
     return words.say("nth_item", which=words.ordinals[int(which) - 1], weekday=words.weekdays[int(weekday)])
 
 
-def _names(text: str, names: tuple[str, ...], first: int, words: Words) -> str:
-    """Names of weekdays or months, ranges of three and more kept."""
-    said = []
-    for low, high, step in _items(text, first + len(names) - 1):
-        if step == 1 and high - low > 1:
-            said.append(words.ranged(names[(low - first) % len(names)], names[(high - first) % len(names)]))
-        else:
-            said += [names[(value - first) % len(names)] for value in range(low, high + 1, step)]
-    return words.listed(list(dict.fromkeys(said)))
+def _names(text: str, names: tuple[str, ...], first: int, named: Named, words: Words) -> str:
+    """Names of weekdays or months."""
+    items = _items(text, first + len(names) - 1)
+    return _listed(items, lambda value: names[(value - first) % len(names)], named, words)
 
 
-def _numbers(text: str, highest: int, words: Words) -> str:
-    """Numbers, ranges of three and more kept, steps written out."""
+def _numbers(text: str, highest: int, named: Named, words: Words) -> str:
+    return _listed(_items(text, highest), str, named, words)
+
+
+def _listed(items: list[tuple[int, int, int]], name: Callable[[int], str], named: Named, words: Words) -> str:
+    """The values of a field, ranges of three and more kept, steps written out."""
     said = []
-    for low, high, step in _items(text, highest):
+    for low, high, step in items:
         if step == 1 and high - low > 1:
-            said.append(words.ranged(str(low), str(high)))
+            said.append(named(name(low), name(high)))
         else:
-            said += [str(value) for value in range(low, high + 1, step)]
+            said += [named(name(value), None) for value in range(low, high + 1, step)]
     return words.listed(list(dict.fromkeys(said)))
 
 

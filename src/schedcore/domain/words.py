@@ -1,7 +1,7 @@
-"""What a language must bring so that triggers can be said in it; :mod:`words_en` is the first.
+"""What a language must bring so that triggers and slots can be said in it; :mod:`words_en` is the first.
 
 Whole sentence patterns, not words to be glued: a pattern may put its parts in any order. Adding a language is
-one file with one :class:`Words`, and one line in :func:`words_of`. Values go into patterns, never the other
+one file with one :class:`Words`, and its name in :data:`LANGUAGES`. Values go into patterns, never the other
 way round, so a schedule that looks like a pattern stays text.
 """
 
@@ -12,7 +12,13 @@ from dataclasses import dataclass
 
 from schedcore.domain.errors import Refused, nearest, shown
 
-__all__ = ["PATTERNS", "Words", "words_of"]
+__all__ = ["LANGUAGES", "PATTERNS", "Named", "Words", "language", "words_of"]
+
+#: The languages that have words.
+LANGUAGES = ("en", "fr", "zh")
+
+Named = Callable[[str, str | None], str]
+"""How one thing is named in a list (the second value is ``None``), or a range from the first to the second."""
 
 #: Every pattern that a language must have, with the values it may use.
 PATTERNS: dict[str, tuple[str, ...]] = {
@@ -21,11 +27,14 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "minutes": ("n",),
     "hourly": (),
     "hourly_at": ("minutes",),
+    "hourly_at_many": ("minutes",),
     "hours": ("n", "minutes"),
+    "hours_many": ("n", "minutes"),
     "times": ("times",),
     "minutely_from": ("first", "last"),
     "minutes_from": ("n", "first", "last"),
     "minutes_of_hours": ("minutes", "hours"),
+    "minutes_of_hours_many": ("minutes", "hours"),
     # on which days
     "daily": (),
     "workdays": (),
@@ -50,6 +59,7 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "every_from": ("length", "anchor"),
     "at": ("local",),
     "plugin": ("kind", "text"),
+    "no_trigger": (),
     # what limits it
     "with": ("what", "more"),
     "from": ("instant",),
@@ -78,6 +88,9 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "closing_moved_here": ("other", "entry", "calendar"),
     "closing_moved_away": ("other", "entry", "calendar"),
     "closing_before": ("what",),
+    # what a preview says beside its slots
+    "no_further_slot": (),
+    "would_have": ("state",),
 }
 
 
@@ -93,9 +106,12 @@ class Words:
     ordinals: tuple[str, ...]
     #: a list with its "and"
     listed: Callable[[list[str]], str]
-    #: a range of names or numbers
-    ranged: Callable[[str, str], str]
-    #: an interval's length in whole seconds, after the word for "every"
+    weekday: Named
+    month: Named
+    monthday: Named
+    hour: Named
+    minute: Named
+    #: an interval's length in whole seconds, as the patterns ``every`` and ``every_from`` take it
     each: Callable[[int], str]
     #: a length of time in whole seconds
     length: Callable[[int], str]
@@ -106,18 +122,29 @@ class Words:
         return self.patterns[pattern].format(**values)
 
 
-def words_of(lang: str) -> Words:
-    """The words of a language. Raises :class:`Refused` (``unknown_language``)."""
-    from schedcore.domain.words_en import ENGLISH
-
-    known = {"en": ENGLISH}
-    if lang not in known:
-        hint = nearest(str(lang), set(known)) or "one of " + ", ".join(known)
+def language(lang: str) -> str:
+    """The name of a language that has words. Raises :class:`Refused` (``unknown_language``)."""
+    if lang not in LANGUAGES:
         raise Refused(
             f"no words for language {shown(lang)}",
             code="unknown_language",
             field="lang",
             value=lang,
-            hint=hint,
+            hint=nearest(str(lang), set(LANGUAGES)) or "one of " + ", ".join(LANGUAGES),
         )
-    return known[lang]
+    return lang
+
+
+def words_of(lang: str) -> Words:
+    """The words of a language; only its own are loaded. Raises as :func:`language` does."""
+    if language(lang) == "fr":
+        from schedcore.domain.words_fr import FRENCH
+
+        return FRENCH
+    if lang == "zh":
+        from schedcore.domain.words_zh import CHINESE
+
+        return CHINESE
+    from schedcore.domain.words_en import ENGLISH
+
+    return ENGLISH

@@ -25,6 +25,10 @@ def _length(seconds: int) -> str:
     return " ".join(parts) or "0 seconds"
 
 
+def _named(first: str, last: str | None) -> str:
+    return first if last is None else f"{first} to {last}"
+
+
 def _each(seconds: int) -> str:
     return next((unit for size, unit in _UNITS if size == seconds), _length(seconds))
 
@@ -38,7 +42,11 @@ ENGLISH = Words(
     ),
     ordinals=("first", "second", "third", "fourth", "fifth"),
     listed=_listed,
-    ranged=lambda low, high: f"{low} to {high}",
+    weekday=_named,
+    month=_named,
+    monthday=_named,
+    hour=_named,
+    minute=_named,
     each=_each,
     length=_length,
     patterns={
@@ -46,11 +54,14 @@ ENGLISH = Words(
         "minutes": "every {n} minutes",
         "hourly": "every hour on the hour",
         "hourly_at": "every hour at minute {minutes}",
+        "hourly_at_many": "every hour at minutes {minutes}",
         "hours": "every {n} hours at minute {minutes}",
+        "hours_many": "every {n} hours at minutes {minutes}",
         "times": "at {times}",
         "minutely_from": "every minute from {first} to {last}",
         "minutes_from": "every {n} minutes from {first} to {last}",
         "minutes_of_hours": "at minute {minutes} of hour {hours}",
+        "minutes_of_hours_many": "at minutes {minutes} of hour {hours}",
         "daily": "every day",
         "workdays": "on weekdays",
         "weekend": "at weekends",
@@ -72,6 +83,7 @@ ENGLISH = Words(
         "every_from": "every {length}, counted from {anchor}",
         "at": "once, at {local}",
         "plugin": "{kind} {text}",
+        "no_trigger": "no trigger",
         "with": "{what}; {more}",
         "from": "from {instant}",
         "until": "until {instant}",
@@ -97,5 +109,7 @@ ENGLISH = Words(
         "closing_moved_here": "moved from {other}, because {entry} is closed in calendar {calendar}",
         "closing_moved_away": "moved to {other}, because {entry} is closed in calendar {calendar}",
         "closing_before": "before it: {what}",
+        "no_further_slot": "there is no further slot",
+        "would_have": "the job is {state}; these are the slots it would have",
     },
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from schedcore.domain.calendar import Calendar
 from schedcore.domain.errors import Refused, SchedcoreError, nearest
 from schedcore.domain.outcome import Outcome, blocked, failed, findings, no_op, ok
-from schedcore.spec.context import Output, RunContext, Stop
+from schedcore.spec.context import CheckContext, Output, RunContext, Stop
 from schedcore.spec.declarations import (
     Check,
     Executor,
@@ -32,6 +32,7 @@ __all__ = [
     "API_VERSION",
     "Calendar",
     "Check",
+    "CheckContext",
     "Executor",
     "Finding",
     "Gate",

@@ -7,11 +7,14 @@ path, so it is a plain slots class, and what work seldom asks for is made when i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["Output", "RunContext", "Stop"]
+from schedcore.domain.outcome import Outcome
+
+__all__ = ["CheckContext", "Output", "RunContext", "Stop"]
 
 
 class Stop(Protocol):
@@ -118,4 +121,45 @@ class RunContext:
 
     def service(self, name: str) -> Any:
         """The object another plugin offers by this name, or ``None``."""
+        return self.services(name)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """What a check of finished work is handed (A-01). It is read, and nothing goes back by it.
+
+    ``outcome`` is how the work says it ended, ``options`` the checked model of ``assert.options`` (``None``
+    where the check declared none). The fields of the run mean what they mean in :class:`RunContext`.
+    """
+
+    job_id: str
+    job_key: str
+    run_id: int
+    run_key: str
+    delivery_key: str
+    scheduled_for: datetime
+    attempt: int
+    trigger: str
+    zone: str
+    payload: Any
+    variables: Mapping[str, str]
+    outcome: Outcome
+    options: Any
+    workspace: Path | None
+    """The folder that the payload names as ``cwd`` or ``workspace``, where the work was done; it may be gone."""
+    folder: Path
+    """The run's own folder; it may not exist."""
+    limit: float
+    """Seconds the check may take. Nobody can end its thread: what goes on after them is not listened to."""
+    stop: Stop
+    """Set when the run is told to stop meanwhile."""
+    resolver: Callable[[str], str]
+    services: Callable[[str], Any]
+
+    def secret(self, name: str) -> str:
+        """As :meth:`RunContext.secret`."""
+        return self.resolver(name)
+
+    def service(self, name: str) -> Any:
+        """As :meth:`RunContext.service`."""
         return self.services(name)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from schedcore.domain.outcome import Outcome
-from schedcore.spec.context import RunContext
+from schedcore.spec.context import CheckContext, RunContext
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -132,15 +132,17 @@ class Finding:
 class Check:
     """A check by name: of the host for ``doctor``, of finished work for the jobs that ask for it, or both.
 
-    ``look`` is read only; what it raises becomes a finding with the plugin's name. ``judge(context, options)`` is
-    the assertion ``{check = NAME}`` of a job (A-01): called once in the worker's thread after work that ended
-    ok, outside any transaction, with the options of that job. It answers ``None`` when the work was really
-    done, else why it was not, in a line. Raising and running over the assertion's limit count as not done.
+    ``look`` is read only; what it raises becomes a finding with the plugin's name. ``judge(context)`` is the
+    assertion ``{check = NAME}`` of a job (A-01): called once, in a thread of its own, after work that ended ok,
+    outside any transaction. It answers ``None`` when the work was really done, else why it was not, in a line.
+    Raising, answering something else and running over the assertion's limit count as not done.
+    ``options`` is the pydantic model of ``assert.options``; without one the check takes none (A-01).
     """
 
     name: str
     look: Callable[[], list[Finding]] | None = None
-    judge: Callable[[RunContext, Mapping[str, Any]], str | None] | None = None
+    judge: Callable[[CheckContext], str | None] | None = None
+    options: type[BaseModel] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,11 @@ def schedcore_services() -> list[Service]:  # type: ignore[empty-body]
 
 @hookspec
 def schedcore_checks() -> list[Check]:  # type: ignore[empty-body]
-    """Checks of ``doctor``. Read only; called in the thread of whoever asks; raising is a finding."""
+    """Checks of ``doctor`` and of finished work.
+
+    ``look`` is read only and called in the thread of whoever asks; raising is a finding. ``judge`` is called in
+    a thread of its own after work that ended ok; raising is a failed assertion (A-01).
+    """
 
 
 @hookspec

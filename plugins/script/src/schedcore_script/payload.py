@@ -10,7 +10,16 @@ import shlex
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictStr, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictStr,
+    WithJsonSchema,
+    model_validator,
+)
 
 from schedcore.spec import nearest
 
@@ -67,6 +76,17 @@ def split(command: str) -> tuple[str, ...]:
     return tuple(shlex.split(command))
 
 
+Text = Annotated[StrictStr, WithJsonSchema({"type": "string", "maxLength": ARGUMENT_MOST})]
+"""One argument or variable. Its bytes are counted below; characters are what a schema can say."""
+Command = Annotated[
+    StrictStr,
+    Field(min_length=1),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": ARGUMENT_MOST}),
+]
+FilePath = Annotated[StrictStr, Field(min_length=1, max_length=4096)]
+Limit = Annotated[int, Field(ge=1, le=86_400)]
+
+
 class SecretName(BaseModel):
     """``{"secret": "NAME"}``: the value is asked for at the start of the run and stored nowhere."""
 
@@ -80,29 +100,28 @@ class ScriptPayload(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    args: Annotated[list[StrictStr], Field(min_length=1, max_length=1000)] | None = Field(
+    args: Annotated[list[Text], Field(min_length=1, max_length=1000)] | None = Field(
         default=None, description="The program and its arguments. Advised: nothing is split or expanded."
     )
-    command: Annotated[StrictStr, Field(min_length=1)] | None = Field(
+    command: Command | None = Field(
         default=None, description="One line, split into words; with shell = true a text for /bin/sh."
     )
     shell: StrictBool = Field(default=False, description="Give the command, whole, to /bin/sh -c.")
-    cwd: Annotated[StrictStr, Field(min_length=1, max_length=4096)] | None = Field(
+    cwd: FilePath | None = Field(
         default=None, description="Absolute folder to start in; it must exist at the start of a run."
     )
-    env: Annotated[dict[StrictStr, StrictStr | SecretName], Field(max_length=100)] = Field(
+    env: Annotated[dict[StrictStr, Text | SecretName], Field(max_length=100)] = Field(
         default_factory=dict, description='Variables: a text, or {"secret": "NAME"}.'
     )
-    env_files: Annotated[list[StrictStr], Field(max_length=10)] = Field(
+    env_files: Annotated[list[FilePath], Field(max_length=10)] = Field(
         default_factory=list, description="Files of NAME=VALUE lines; they overwrite nothing that is set."
     )
-    inherit: Annotated[list[StrictStr], Field(max_length=100)] = Field(
+    inherit: Annotated[list[Text], Field(max_length=100)] = Field(
         default_factory=list, description="Names of variables taken from the host's own environment."
     )
-    timeout: (
-        Annotated[int, BeforeValidator(seconds, json_schema_input_type=int | str), Field(ge=1, le=86_400)]
-        | None
-    ) = Field(default=None, description="Time limit: seconds, or a text such as '2m'; 1 s to 24 h.")
+    timeout: Annotated[Limit, BeforeValidator(seconds, json_schema_input_type=Limit | str)] | None = Field(
+        default=None, description="Time limit: seconds, or a text such as '2m'; 1 s to 24 h."
+    )
 
     @model_validator(mode="before")
     @classmethod

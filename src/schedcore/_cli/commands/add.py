@@ -12,6 +12,7 @@ from schedcore._cli.front import Front
 from schedcore._cli.options import dry_run as dry_run_option
 from schedcore._cli.options import reason as reason_option
 from schedcore._cli.ordering import OrderCommand, fields_given, job_fields
+from schedcore.domain.words import words_of
 
 __all__ = ["command", "preview"]
 
@@ -60,4 +61,4 @@ def preview(front: Front, found: dict[str, Any]) -> None:
     if found["slots"]:
         saying.slots(front, found["slots"], zone, now())
     else:
-        answer.line("no slot is to come")
+        answer.line(words_of(front.language()).say("no_further_slot"))

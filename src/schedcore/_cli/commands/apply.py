@@ -14,6 +14,7 @@ from schedcore._cli.ending import BAD, USAGE, WOULD_CHANGE
 from schedcore._cli.front import Front
 from schedcore._cli.options import dry_run as dry_run_option
 from schedcore._cli.options import reason as reason_option
+from schedcore._cli.progress import bar
 from schedcore.domain.errors import Refused
 
 __all__ = ["command"]
@@ -43,14 +44,20 @@ def command(
     if declared.faults and prune:
         raise _first(declared.faults, "nothing is retired while a file cannot be read whole")
     with front.control(plugins=True) as control:
-        found = control.apply(declared.orders, source=source, prune=prune, dry_run=True, reason=reason)
+        with bar(front) as progress:
+            found = control.apply(
+                declared.orders, source=source, prune=prune, dry_run=True, reason=reason, progress=progress
+            )
         write = not (dry_run or check)
         if write and prune and found["retires"]:
             keys = ", ".join(job["key"] for job in found["retires"])
             if not sure(front, f"retire {keys}"):
                 return BAD
         if write and found["changes"]:
-            found = control.apply(declared.orders, source=source, prune=prune, reason=reason)
+            with bar(front) as progress:
+                found = control.apply(
+                    declared.orders, source=source, prune=prune, reason=reason, progress=progress
+                )
     found = {**found, "dry_run": not write}
     found["rejects"] = [*(_fault(error) for error in declared.faults), *found["rejects"]]
     if front.json:

@@ -12,6 +12,7 @@ from schedcore._cli.front import Front
 from schedcore._cli.options import dry_run as dry_run_option
 from schedcore._cli.options import job as job_argument
 from schedcore._cli.options import reason as reason_option
+from schedcore._cli.progress import bar
 
 __all__ = ["command"]
 
@@ -32,13 +33,17 @@ def command(
     of the job.
     """
     with front.control() as control:
-        found = control.backfill(job, from_, to, limit=limit, reason=reason, dry_run=True)
+        with bar(front) as progress:
+            found = control.backfill(
+                job, from_, to, limit=limit, reason=reason, dry_run=True, progress=progress
+            )
         if not dry_run and found["opened"]:
             if not sure(
                 front, f"open {found['opened']} runs of {found.get('key', job)}, from {from_} to {to}"
             ):
                 return BAD
-            found = control.backfill(job, from_, to, limit=limit, reason=reason)
+            with bar(front) as progress:
+                found = control.backfill(job, from_, to, limit=limit, reason=reason, progress=progress)
         elif not dry_run:
             found = {**found, "dry_run": False}
     left = f"; {found['left']} more are left" if found.get("left") else ""

@@ -7,6 +7,7 @@ import click
 from schedcore._cli import answer, saying
 from schedcore._cli.command import command as make
 from schedcore._cli.front import Front
+from schedcore._cli.progress import bar
 
 __all__ = ["command"]
 
@@ -20,7 +21,8 @@ def command(front: Front, dry_run: bool) -> None:
     """
     from schedcore._host.upgrading import upgrade
 
-    found = upgrade(front.settings(), dry_run=dry_run)
+    with bar(front) as progress:
+        found = upgrade(front.settings(), dry_run=dry_run, progress=progress)
     if front.json:
         answer.emit(found)
     elif found["before"] == found["after"]:

@@ -11,6 +11,7 @@ import click
 from schedcore._cli import answer
 from schedcore._cli.command import command as make
 from schedcore._cli.front import Front
+from schedcore._cli.progress import bar
 
 __all__ = ["command"]
 
@@ -26,8 +27,10 @@ def command(front: Front, output: Path | None, only: tuple[str, ...], dry_run: b
     """
     wanted = set(only or ("jobs", "runs", "events"))
     count = 0
-    with front.control() as control:
-        lines = control.export(jobs="jobs" in wanted, runs="runs" in wanted, events="events" in wanted)
+    with front.control() as control, bar(front, beside=output is not None or dry_run) as progress:
+        lines = control.export(
+            jobs="jobs" in wanted, runs="runs" in wanted, events="events" in wanted, progress=progress
+        )
         if dry_run:
             count = sum(1 for _ in lines)
         elif output is None:

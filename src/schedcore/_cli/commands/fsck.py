@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -13,12 +11,11 @@ from schedcore._cli import answer, times
 from schedcore._cli.command import command as make
 from schedcore._cli.ending import BAD
 from schedcore._cli.front import Front
+from schedcore._cli.progress import bar
 from schedcore.domain.clock import parse_text
 from schedcore.domain.lines import escape
 
 __all__ = ["command"]
-
-_Progress = Callable[[int, int], None]
 
 
 @make("fsck")
@@ -34,7 +31,7 @@ def command(front: Front, since: str | None) -> int:
 
     settings = front.settings()
     start = times.read_past(since, front.zone(), now(), "since")
-    with _bar(front) as progress:
+    with bar(front) as progress:
         found = fsck(settings.ledger, settings.policies, since=start, progress=progress)
     if front.json:
         answer.emit(found)
@@ -44,28 +41,6 @@ def command(front: Front, since: str | None) -> int:
             _rules(found["rules"])
             _verdict(found)
     return 0 if found["ok"] else BAD
-
-
-@contextmanager
-def _bar(front: Front) -> Iterator[_Progress | None]:
-    """A bar on stderr, where somebody looks at it."""
-    if front.quiet or not sys.stderr.isatty():
-        yield None
-        return
-    bar: Any = None
-
-    def show(done: int, of: int) -> None:
-        nonlocal bar
-        if bar is None:
-            bar = click.progressbar(length=of, label="reading", file=sys.stderr, item_show_func=None)
-            bar.__enter__()
-        bar.update(done - bar.pos)
-
-    try:
-        yield show
-    finally:
-        if bar is not None:
-            bar.__exit__(None, None, None)
 
 
 def _findings(front: Front, found: Sequence[Mapping[str, Any]]) -> None:

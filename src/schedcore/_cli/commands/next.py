@@ -18,6 +18,7 @@ from schedcore.domain.errors import Refused
 from schedcore.domain.preview import PreviewSlot, preview
 from schedcore.domain.trigger import Trigger
 from schedcore.domain.trigger_form import kind_of
+from schedcore.domain.words import words_of
 
 __all__ = ["command"]
 
@@ -88,7 +89,7 @@ def command(
     except Refused as error:
         error.field = (error.field or "").lstrip(".") or None
         raise
-    show(front, trigger, preview(trigger, start, n, lang=front.lang), now())
+    show(front, trigger, preview(trigger, start, n, lang=front.language()), now())
 
 
 def show(front: Front, trigger: Trigger, slots: list[PreviewSlot], now: int) -> None:
@@ -99,9 +100,9 @@ def show(front: Front, trigger: Trigger, slots: list[PreviewSlot], now: int) -> 
             {"slots": [slot.as_dict() for slot in slots], **({"dropped": dropped} if dropped else {})}
         )
         return
-    answer.line(describe(trigger, front.lang))
+    answer.line(describe(trigger, front.language()))
     if not slots:
-        answer.note("there is no further slot")
+        answer.note(words_of(front.language()).say("no_further_slot"))
         return
     zone = front.tz or trigger.zone
     rows = [
@@ -155,7 +156,7 @@ def _of_job(
     if found["slots"]:
         saying.slots(front, found["slots"], str(found.get("zone") or "UTC"), now())
     else:
-        answer.note("there is no further slot")
+        answer.note(words_of(front.language()).say("no_further_slot"))
 
 
 def _tell_down(front: Front, found: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedcore._engine import orders
 from schedcore._host.control import reading
+from schedcore._host.control.assertions import refuse_self_made
 from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
 from schedcore._ledger import jobs
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from schedcore._host.control.door import Control
     from schedcore._ledger.ledger import Connection
 
-__all__ = ["add", "first_slots", "refuse_taken"]
+__all__ = ["add", "refuse_taken"]
 
 
 def add(
@@ -39,7 +40,7 @@ def add(
         now = now_of(control, c)
         known = reading.offer(control, c, now)
         order = reading.read_order(control, data, now, known)
-        reading.refuse_self_made(control, order.policies.items())
+        refuse_self_made(control.actor, order.policies, {})
         refuse_taken(c, order.key)
     reading.ask_listeners(control, order)
     answer = {
@@ -49,9 +50,9 @@ def add(
         "state": order.state,
         "definition": 1,
         "digest": order.digest(),
-        "trigger": describe(order.trigger),
+        "trigger": describe(order.trigger, control.lang),
         "zone": order.zone,
-        "slots": first_slots(order, now),
+        "slots": _first_slots(control, order, now),
         "warnings": reading.warnings_of(control, order, known),
         "dry_run": dry_run,
     }
@@ -65,9 +66,10 @@ def add(
     return answer
 
 
-def first_slots(order: JobOrder, now: int, n: int = 3) -> list[dict[str, str | None]]:
+def _first_slots(control: Control, order: JobOrder, now: int) -> list[dict[str, str | None]]:
     """The first slots of a job that gets this trigger now."""
-    return [slot.as_dict() for slot in preview(order.trigger, order.trigger.owed_from(now), n)]
+    start = order.trigger.owed_from(now)
+    return [slot.as_dict() for slot in preview(order.trigger, start, 3, lang=control.lang)]
 
 
 def refuse_taken(c: Connection, key: str, *, but: int | None = None) -> None:

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from schedcore._host.control import reading
 from schedcore._host.control.applying import Plan, decide, plan_retires, taken, write
+from schedcore._host.control.assertions import refuse_self_made
 from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
 from schedcore._host.control.stamps import stamps
+from schedcore._host.progress import Progress, counted
 from schedcore._ledger import jobs
 from schedcore.domain.errors import Refused, SchedcoreError
 from schedcore.domain.job import JobOrder
@@ -37,6 +41,7 @@ def apply(
     prune: bool,
     dry_run: bool,
     reason: str | None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """See :meth:`Control.apply`."""
     reason = clean_reason(reason) or f"declared by {source}"
@@ -49,8 +54,8 @@ def apply(
         known = jobs.of_source(c, source)
         rest = {i: data for i, data in declared.items() if not _still_said(known.get(i), marks.get(i))}
         found = jobs.with_definitions(c, [known[i].id for i in rest if i in known])
-        good, bad = _read(control, rest, found, now, offer)
-        plan = decide(c, good, found)
+        good, bad = _read(control, rest, found, now, offer, progress)
+        plan = _decided(control, c, good, found)
     _ask(control, plan)
     gone = plan_retires(declared, known)
     if not dry_run and (plan.changes or plan.same or (prune and gone)):
@@ -58,9 +63,9 @@ def apply(
         def deed(c: Connection, actor: Actor, now: int) -> tuple[Plan, dict[str, dict[str, Any]]]:
             fresh = jobs.of_source(c, source)
             mine = jobs.with_definitions(c, [fresh[i].id for i in rest if i in fresh], lock=True)
-            again = decide(c, {i: o for i, o in good.items() if i not in plan.rejects}, mine)
+            again = _decided(control, c, {i: o for i, o in good.items() if i not in plan.rejects}, mine)
             again.retires = plan_retires(declared, fresh) if prune else []
-            write(control, c, source, again, good, mine, fresh, marks, actor, now, reason)
+            write(control, c, source, again, good, mine, fresh, marks, actor, now, reason, progress)
             return again, mine
 
         done, found = ordered(control, deed)
@@ -83,11 +88,12 @@ def _read(
     found: Mapping[str, dict[str, Any]],
     now: int,
     known: reading.Offer,
+    progress: Progress | None,
 ) -> tuple[dict[str, JobOrder], dict[str, list[SchedcoreError]]]:
     """The declared jobs that are good, and what is wrong with the others."""
     good: dict[str, JobOrder] = {}
     bad: dict[str, list[SchedcoreError]] = {}
-    for external_id, data in declared.items():
+    for external_id, data in counted(declared.items(), "reading", progress):
         past_ok = external_id in found
         try:
             if not isinstance(external_id, str) or not 1 <= len(external_id) <= _LONGEST:
@@ -131,6 +137,23 @@ def _all_errors(
         past_ok=past_ok,
     )
     return list(found)
+
+
+def _decided(
+    control: Control, c: Connection, good: Mapping[str, JobOrder], found: Mapping[str, dict[str, Any]]
+) -> Plan:
+    """What becomes of each, but for what the one who orders may not say."""
+    plan = decide(c, good, found)
+    for external_id in {**plan.creates, **plan.edits}:
+        row = found.get(external_id)
+        before = {} if row is None else orjson.loads(row["current"]["policies"])
+        try:
+            refuse_self_made(control.actor, good[external_id].policies, before)
+        except Refused as error:
+            plan.rejects[external_id] = [error]
+            for told in (plan.creates, plan.edits, plan.moves, plan.revives):
+                told.pop(external_id, None)
+    return plan
 
 
 def _ask(control: Control, plan: Plan) -> None:

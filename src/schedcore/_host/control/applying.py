@@ -10,6 +10,7 @@ import orjson
 
 from schedcore._engine import moves, orders
 from schedcore._host.control.editing import differences
+from schedcore._host.progress import Progress, counted
 from schedcore._ledger import jobs
 from schedcore.domain.errors import Conflict, SchedcoreError
 from schedcore.domain.job import JobOrder
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["Plan", "decide", "plan_retires", "taken", "write"]
+
+
+_PART = 500
+"""So many new jobs are written before it is told how far the work has come."""
 
 
 @dataclass(slots=True)
@@ -99,6 +104,7 @@ def write(
     actor: Actor,
     now: int,
     reason: str,
+    progress: Progress | None,
 ) -> None:
     """Retires first, since they free keys. ``marks`` are the stamps of what is declared."""
     e = control.engine
@@ -107,7 +113,7 @@ def write(
     for external_id in plan.revives:
         orders.revive(e, c, jobs.lock(c, found[external_id]["id"]), good[external_id], actor, now)
     touched = dict.fromkeys([*plan.edits, *plan.moves, *plan.revives])
-    for external_id in touched:
+    for external_id in counted(touched, "changing", progress):
         job = jobs.lock(c, found[external_id]["id"])
         orders.edit(e, c, job, good[external_id], actor, now, reason=reason, stamp=marks.get(external_id))
     for external_id, to in plan.moves.items():
@@ -117,6 +123,7 @@ def write(
         else:
             moves.resume(e, c, job, actor, reason, now)
     new = [(order, i, marks.get(i)) for i, order in plan.creates.items()]
-    if new:
-        orders.create_many(e, c, new, actor, now, source=source, reason=reason)
+    for start in counted(range(0, len(new), _PART), "writing", progress, each=1):
+        part = new[start : start + _PART]
+        orders.create_many(e, c, part, actor, now, source=source, reason=reason)
     jobs.stamp(c, {found[i]["id"]: marks[i] for i in plan.same if i in marks and i in found})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from schedcore._host.control import doctor_host, doctor_jobs
+from schedcore._host.control import doctor_host, doctor_jobs, doctor_secrets
 from schedcore._host.control.instants import ago_or_instant
 from schedcore._host.control.ordering import now_of
 from schedcore.domain.errors import SchedcoreError
@@ -35,6 +35,8 @@ def doctor(control: Control, since: str) -> list[dict[str, Any]]:
             except Exception as error:  # one check that breaks does not silence the others
                 found = [{"level": "bad", "what": f"the check raised {type(error).__name__}: {error}"}]
             told += [_whole({"check": check.__name__, **finding}) for finding in found]
+        wanted = doctor_secrets.granted(control, c)
+    told += [_whole(finding) for finding in doctor_secrets.secrets(control.engine.toolbox, wanted)]
     told += [_whole(finding) for finding in _plugins(control)]
     return sorted(told, key=lambda finding: finding["level"] != "bad")
 

@@ -9,6 +9,7 @@ import orjson
 
 from schedcore._engine.toolbox import Compiled
 from schedcore._host.control import reading
+from schedcore._host.control.assertions import check_assertion
 from schedcore._ledger import calendars as declared
 from schedcore._ledger import health, jobs
 from schedcore.domain.calendar import closed_time
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from schedcore._host.control.door import Control
     from schedcore._ledger.ledger import Connection
 
-__all__ = ["CHECKS"]
+__all__ = ["CHECKS", "active_jobs"]
 
 Findings = Iterator[dict[str, Any]]
 _OVERDUE = 15 * MINUTE
@@ -75,7 +76,7 @@ def no_next(control: Control, c: Connection, now: int, since: int) -> Findings:
 def unresolved(control: Control, c: Connection, now: int, since: int) -> Findings:
     """Jobs that no live host can run: their kind, tags or environment is nobody's; payloads that do not fit."""
     known = reading.offer(control, c, now)
-    for row, job in _active(control, c):
+    for row, job in active_jobs(control, c):
         if isinstance(job, Exception):
             yield {"level": "bad", "what": f"its definition cannot be read: {job}", "job": row["key"]}
             continue
@@ -104,18 +105,29 @@ def unresolved(control: Control, c: Connection, now: int, since: int) -> Finding
         ):
             wishes = ", ".join([*policies.tags, *policies.environments])
             yield {"level": "bad", "what": f"no live host has what it requires: {wishes}", "job": row["key"]}
-        if kind in known.here:
-            try:
-                reading.check_payload(control, kind, orjson.loads(job.payload), known)
-            except SchedcoreError as error:
-                yield {"level": "bad", "what": str(error), "remedy": "edit the job", "job": row["key"]}
+        for refusal in _refusals(control, job, known):
+            remedy = "edit the job, or install what it needs"
+            yield {"level": "bad", "what": refusal, "remedy": remedy, "job": row["key"]}
+
+
+def _refusals(control: Control, job: Compiled, known: reading.Offer) -> Iterator[str]:
+    """What would be refused, were the job ordered now."""
+    try:
+        if job.kind in known.here:
+            reading.check_payload(control, job.kind, orjson.loads(job.payload), known)
+    except SchedcoreError as error:
+        yield str(error)
+    try:
+        check_assertion(control.engine.toolbox, job.policies.assertion)
+    except SchedcoreError as error:
+        yield str(error)
 
 
 def calendars(control: Control, c: Connection, now: int, since: int) -> Findings:
     """Calendars of jobs that no live host declares, and those whose list of dates has come to its end (F-15)."""
     live = declared.declared_by_live(c, now)
     ended: set[str] = set()
-    for row, job in _active(control, c):
+    for row, job in active_jobs(control, c):
         if isinstance(job, Exception) or job.trigger is None or job.trigger.calendar is None:
             continue
         held = job.trigger.calendar
@@ -135,7 +147,7 @@ def calendars(control: Control, c: Connection, now: int, since: int) -> Findings
 
 def unchecked(control: Control, c: Connection, now: int, since: int) -> Findings:
     """Jobs whose green means exit 0 only (A-05, A-06), and jobs of nobody."""
-    for row, job in _active(control, c):
+    for row, job in active_jobs(control, c):
         if isinstance(job, Exception):
             continue
         extra = orjson.loads(row["extra"] or "{}")
@@ -147,7 +159,7 @@ def unchecked(control: Control, c: Connection, now: int, since: int) -> Findings
             yield {"level": "note", "what": "it has no owner", "remedy": "add `owner`", "job": row["key"]}
 
 
-def _active(control: Control, c: Connection) -> Iterator[tuple[dict[str, Any], Compiled | Exception]]:
+def active_jobs(control: Control, c: Connection) -> Iterator[tuple[dict[str, Any], Compiled | Exception]]:
     """The active jobs, compiled as the tick compiles them."""
     rows = jobs.listed(c, states=("active",), limit=100_000)
     engine = control.engine

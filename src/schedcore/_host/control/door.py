@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from schedcore._ledger.events import Actor
+from schedcore.domain.words import language
 
 if TYPE_CHECKING:
     from schedcore._engine.state import Engine
+    from schedcore._host.progress import Progress
     from schedcore.domain.calendar import Calendars
     from schedcore.domain.trigger_parts import TriggerKinds
     from schedcore.spec.declarations import Executor
@@ -38,8 +40,9 @@ class Control:
     ``engine`` is an engine that was not started: its ledger, toolbox and settings are what the same code
     that fires needs to preview, edit and explain. ``actor`` is who asks; :meth:`acting_as` makes the same
     control for somebody else. ``timezone`` is the zone of jobs that name none, ``every_floor`` the shortest
-    interval in seconds, ``day_time`` when a date without a time fires. ``kinds`` gives the trigger kinds of
-    plugins (default: the toolbox's), ``validate`` checks payloads (default:
+    interval in seconds, ``day_time`` when a date without a time fires. ``lang`` is the language of triggers in
+    words and of notes at slots (``en``, ``fr``, ``zh``; ``Refused`` for another); all else is said in English.
+    ``kinds`` gives the trigger kinds of plugins (default: the toolbox's), ``validate`` checks payloads (default:
     :func:`schedcore._host.payloads.validate_payload`).
     ``faults`` are what the loading of plugins found wrong: (plugin, what happened).
 
@@ -61,6 +64,7 @@ class Control:
         validate: Validate | None = None,
         faults: Sequence[tuple[str, str]] = (),
         sleep: Callable[[float], None] = time.sleep,
+        lang: str = "en",
     ) -> None:
         self.engine = engine
         self.ledger = engine.ledger
@@ -72,6 +76,7 @@ class Control:
         self.validate = validate or _validate
         self.faults = tuple(faults)
         self.sleep = sleep
+        self.lang = language(lang)
 
     def acting_as(self, actor: Actor) -> Control:
         """The same control for another actor."""
@@ -85,6 +90,7 @@ class Control:
             validate=self.validate,
             faults=self.faults,
             sleep=self.sleep,
+            lang=self.lang,
         )
 
     def calendars(self) -> Calendars:
@@ -273,13 +279,16 @@ class Control:
         limit: int = 100,
         reason: str | None = None,
         dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> Answer:
         """Open the slots in [from, to] that have no run, oldest first, at most ``limit`` (1-10,000): ``{opened,
         slots: [utc…], answered, left, definition, note}``. They run today's definition; a skipped row that counts
         such a slot stays its decision (A-15)."""
         from schedcore._host.control import filling
 
-        return filling.backfill(self, job, from_, to, limit=limit, reason=reason, dry_run=dry_run)
+        return filling.backfill(
+            self, job, from_, to, limit=limit, reason=reason, dry_run=dry_run, progress=progress
+        )
 
     def apply(
         self,
@@ -289,6 +298,7 @@ class Control:
         prune: bool = False,
         dry_run: bool = False,
         reason: str | None = None,
+        progress: Progress | None = None,
     ) -> Answer:
         """Make the jobs of a source what it declares (F-16): ``{"v": 1, creates, edits, retires, revives,
         rejects, unchanged, would_retire, changes}``.
@@ -297,18 +307,28 @@ class Control:
         external id. Each list holds ``{key, external_id, …}``: edits have ``changed``, rejects ``errors`` (as
         ``as_dict``), ``unchanged`` is a number, ``changes`` says whether anything was (or would be) written.
         Only ``prune`` retires what is no longer declared, and nothing is ever deleted; without it those are in
-        ``would_retire``. What is good is taken even where others are rejected.
+        ``would_retire``. What is good is taken even where others are rejected. ``progress`` is told of jobs that
+        were read, and of those that were written.
         """
         from schedcore._host.control import apply
 
-        return apply.apply(self, declared, source=source, prune=prune, dry_run=dry_run, reason=reason)
+        return apply.apply(
+            self, declared, source=source, prune=prune, dry_run=dry_run, reason=reason, progress=progress
+        )
 
-    def export(self, *, jobs: bool = True, runs: bool = True, events: bool = True) -> Iterator[Answer]:
+    def export(
+        self,
+        *,
+        jobs: bool = True,
+        runs: bool = True,
+        events: bool = True,
+        progress: Progress | None = None,
+    ) -> Iterator[Answer]:
         """The ledger as one dict a line, each with ``"v": 1`` and ``type``: ``ledger``, ``job``,
         ``definition``, ``run``, ``attempt``, ``skipped``, ``event``."""
         from schedcore._host.control import export
 
-        return export.export(self, jobs=jobs, runs=runs, events=events)
+        return export.export(self, jobs=jobs, runs=runs, events=events, progress=progress)
 
     # -- runs ---------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import orjson
 from schedcore._engine import orders
 from schedcore._host.control import find, reading
 from schedcore._host.control.adding import refuse_taken
+from schedcore._host.control.assertions import refuse_self_made
 from schedcore._host.control.edited_trigger import edited_trigger, stored_appointment
 from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
@@ -57,9 +58,12 @@ def edit(
         "state": after["state"],
         "definition": after["definition"],
         "changed": told,
-        "trigger": describe(order.trigger),
+        "trigger": describe(order.trigger, control.lang),
         **instants(order.zone, next_run_at=after["next_run_at"]),
-        "slots": [s.as_dict() for s in preview(order.trigger, max(now, after["last_slot"] or 0), 3)],
+        "slots": [
+            s.as_dict()
+            for s in preview(order.trigger, max(now, after["last_slot"] or 0), 3, lang=control.lang)
+        ],
         "warnings": reading.warnings_of(control, order, known),
         "dry_run": dry_run,
     }
@@ -121,7 +125,6 @@ def changed_order(
         data.pop(name, None)
     for name in taken.policies:
         data.pop(_policy(name), None)
-    reading.refuse_self_made(control, {_policy(name): value for name, value in form.policies.items()})
     if form.policies:
         named = {_policy(name) for name in form.policies}
         data = {name: value for name, value in data.items() if name not in named}
@@ -133,9 +136,12 @@ def changed_order(
     data = {n: v for n, v in data.items() if n not in form.given} | given | form.policies
     if touches:
         data["trigger"] = edited_trigger(current, form.given.get("trigger"), form.flat, taken.flat)
-        return reading.read_order(control, data, now, known)
-    order = reading.read_order(control, data, now, known, past_ok=True)
-    return replace(order, appointed=stored_appointment(control, job, current))
+        order = reading.read_order(control, data, now, known)
+    else:
+        order = reading.read_order(control, data, now, known, past_ok=True)
+        order = replace(order, appointed=stored_appointment(control, job, current))
+    refuse_self_made(control.actor, order.policies, orjson.loads(current["policies"]))
+    return order
 
 
 def stored_order(job: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedcore._host.control.ordering import now_of
 from schedcore._host.control.views import decoded
+from schedcore._host.progress import Progress
 from schedcore._ledger import migrate, pages
 from schedcore.domain.clock import text
 from schedcore.domain.run import RunState, RunTrigger
@@ -37,7 +38,9 @@ _JSON = {
 }
 
 
-def export(control: Control, *, jobs: bool, runs: bool, events: bool) -> Iterator[dict[str, Any]]:
+def export(
+    control: Control, *, jobs: bool, runs: bool, events: bool, progress: Progress | None = None
+) -> Iterator[dict[str, Any]]:
     """See :meth:`Control.export`."""
     with control.ledger.read() as c:
         identity, incarnation = migrate.identity(c)
@@ -58,6 +61,8 @@ def export(control: Control, *, jobs: bool, runs: bool, events: bool) -> Iterato
                 for inner in parts.get(row["id"], ()):
                     yield _line(str(part), inner)
             after = rows[-1]["id"]
+            if progress is not None:
+                progress(table, after, ends[table])
 
 
 def _line(table: str, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from schedcore._host.control import find
 from schedcore._host.control.instants import instant_of
 from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
+from schedcore._host.progress import Progress
 from schedcore._ledger import runs
 from schedcore.domain.clock import text as utc
 from schedcore.domain.errors import Conflict, Refused
@@ -27,7 +28,15 @@ _MOST = 10_000
 
 
 def backfill(
-    control: Control, text: str, from_: str, to: str, *, limit: int, reason: str | None, dry_run: bool
+    control: Control,
+    text: str,
+    from_: str,
+    to: str,
+    *,
+    limit: int,
+    reason: str | None,
+    dry_run: bool,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """See :meth:`Control.backfill`."""
     reason = clean_reason(reason)
@@ -45,7 +54,7 @@ def backfill(
         first = instant_of(from_, trigger.zone, "from")
         last = instant_of(to, trigger.zone, "to")
         _bounds(job, first, last, now)
-        return _free(c, job, trigger, first, last, limit)
+        return _free(c, job, trigger, first, last, limit, progress)
 
     if dry_run:
         with control.ledger.read() as c:
@@ -84,7 +93,13 @@ def _bounds(job: dict[str, Any], first: int, last: int, now: int) -> None:
 
 
 def _free(
-    c: Connection, job: dict[str, Any], trigger: Any, first: int, last: int, limit: int
+    c: Connection,
+    job: dict[str, Any],
+    trigger: Any,
+    first: int,
+    last: int,
+    limit: int,
+    progress: Progress | None,
 ) -> tuple[Any, list[int], int, int]:
     """The oldest slots without a run, how many have one, and how many are left for another order; none that a
     calendar drops."""
@@ -93,6 +108,8 @@ def _free(
     at = first - 1
     undecided = job["last_slot"] if job["last_slot"] is not None else job["anchor"]
     while len(free) < limit:
+        if progress is not None:
+            progress("looking", len(free), limit)
         batch: list[int] = []
         while len(batch) < 500 and (slot := trigger.kept.next(at)) is not None and slot <= last:
             batch.append(slot)

@@ -161,7 +161,9 @@ def _slots(control: Control, stored: str, job: dict[str, Any], now: int) -> list
     if trigger is None:
         return []
     after = job["last_slot"] if job["last_slot"] is not None else job["anchor"]
-    return [slot.as_dict() for slot in preview(trigger, after, 5, remaining=job["slots_left"])]
+    return [
+        slot.as_dict() for slot in preview(trigger, after, 5, remaining=job["slots_left"], lang=control.lang)
+    ]
 
 
 def zone_by_job(control: Control, c: Connection, ids: Sequence[int]) -> dict[int, str]:

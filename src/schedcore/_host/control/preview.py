@@ -18,6 +18,7 @@ from schedcore.domain.overlap import Live
 from schedcore.domain.plan import Plan, Skip, passed
 from schedcore.domain.preview import preview
 from schedcore.domain.trigger import Trigger
+from schedcore.domain.words import words_of
 
 if TYPE_CHECKING:
     from schedcore._engine.toolbox import Compiled
@@ -75,16 +76,17 @@ def next_slots(
         start, left = (row["anchor"] if last is None else last), row["slots_left"]
         if row["state"] != "active":
             start = max(start, now)
-            note = f"the job is {row['state']}; these are the slots it would have"
+            note = words_of(control.lang).say("would_have", state=row["state"])
     if after is not None:
         start = instant_of(after, zone or trigger.zone, "after")
-    found = preview(trigger, start, n, remaining=left)
+    found = preview(trigger, start, n, remaining=left, lang=control.lang)
     slots = [slot.as_dict() for slot in found]
     dropped = [slot.dropped.as_dict() for slot in found if slot.dropped is not None]
     if zone is not None and zone != trigger.zone:
         for slot in slots:
             slot["local"] = local_text(instant_of(str(slot["utc"]), "UTC", "utc"), zone)
-    answer = {"v": 1, "slots": slots, "trigger": describe(trigger), "zone": trigger.zone, "note": note}
+    told = describe(trigger, control.lang)
+    answer = {"v": 1, "slots": slots, "trigger": told, "zone": trigger.zone, "note": note}
     return answer | ({"dropped": dropped} if trigger.drops else {})
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from schedcore._host.control.assertions import check_assertion
 from schedcore._ledger import hosts
-from schedcore.domain.errors import PluginFault, Refused, nearest
+from schedcore.domain.errors import PluginFault, Refused
 from schedcore.domain.job import JobOrder
 from schedcore.domain.policy import Policies, Resolved, resolve
 from schedcore.domain.reading import table
@@ -24,7 +25,6 @@ __all__ = [
     "offer",
     "policies_of",
     "read_order",
-    "refuse_self_made",
     "warnings_of",
 ]
 
@@ -56,9 +56,6 @@ class Offer:
         return Policies(), True
 
 
-_SELF = ("model", "run")
-
-
 def offer(control: Control, c: Connection, now: int) -> Offer:
     """What is known of kinds of work now."""
     return Offer(control, c, now)
@@ -79,45 +76,13 @@ def read_order(
         past_ok=past_ok,
     )
     check_payload(control, order.kind, order.payload, known)
-    _check_assertion(control, order.policies)
+    check_assertion(control.engine.toolbox, order.policies.assertion)
     return order
-
-
-def refuse_self_made(control: Control, given: Mapping[str, Any]) -> None:
-    """A model or a run may neither grant itself a secret nor say how its own work is checked (A-01, F-08)."""
-    if control.actor.kind not in _SELF:
-        return
-    for name in ("secrets", "assert", "assertion"):
-        if given.get(name) is not None:
-            field = "secrets" if name == "secrets" else "assert"
-            raise Refused(
-                f"{field} is set by a person or a source, never by a {control.actor.kind}",
-                code="needs_person",
-                field=field,
-                hint="leave it out, and let a person edit the job",
-            )
 
 
 def check_payload(control: Control, kind: str, payload: Mapping[str, Any], known: Offer) -> None:
     """Refuse a payload that the kind's model, its own check or its announced schema does not take."""
     control.validate(known.declared(kind), payload)
-
-
-def _check_assertion(control: Control, policies: Policies) -> None:
-    """Refuse an assertion that names a check no plugin offers here (A-01)."""
-    asserted = policies.assertion
-    if asserted is None or asserted.check is None:
-        return
-    offered = tuple(sorted(control.engine.toolbox.judges()))
-    if asserted.check not in offered:
-        near = nearest(asserted.check, offered)
-        raise Refused(
-            f"no plugin here offers the check {asserted.check!r}",
-            code="unknown_check",
-            field="assert.check",
-            value=asserted.check,
-            hint=f"did you mean {near!r}?" if near else "offered: " + (", ".join(offered) or "none"),
-        )
 
 
 def ask_listeners(control: Control, order: JobOrder) -> None:

@@ -19,6 +19,7 @@ from schedcore.domain.zones import tz_version
 if TYPE_CHECKING:
     from schedcore._host.control.door import Control
     from schedcore._host.control.reading import Offer
+    from schedcore.spec.declarations import Check
 
 __all__ = ["stamps"]
 
@@ -52,9 +53,15 @@ def _world(control: Control, known: Offer) -> bytes:
             "floor": control.every_floor,
             "kinds": kinds,
             "triggers": sorted(control.kinds()),
-            "checks": sorted(control.engine.toolbox.judges()),
+            "checks": {name: _options(check) for name, check in control.engine.toolbox.judges().items()},
             "calendars": digests(control.engine.toolbox.calendars),
             "dates": [control.day_time, control.calendars().dated],
         },
         option=orjson.OPT_SORT_KEYS,
     )
+
+
+def _options(check: Check) -> str | None:
+    from schedcore._host.payload_schema import model_schema
+
+    return None if check.options is None else str(model_schema(check.options))

@@ -11,6 +11,7 @@ from schedcore.domain.clock import text
 from schedcore.domain.describe import describe
 from schedcore.domain.local import local_text
 from schedcore.domain.run import FINAL, RunState, RunTrigger, run_key
+from schedcore.domain.words import words_of
 
 if TYPE_CHECKING:
     from schedcore._host.control.door import Control
@@ -44,7 +45,9 @@ def trigger_words(control: Control, stored: str) -> tuple[str, str]:
     """A stored trigger in words, and its zone; what cannot be read says so."""
     try:
         trigger = control.engine.compiler.trigger(stored)
-        return (describe(trigger), trigger.zone) if trigger is not None else ("no trigger", "UTC")
+        if trigger is None:
+            return words_of(control.lang).say("no_trigger"), "UTC"
+        return describe(trigger, control.lang), trigger.zone
     except Exception as error:  # whatever storage holds is shown, not hidden
         return f"unreadable: {error}"[:300], "UTC"
 

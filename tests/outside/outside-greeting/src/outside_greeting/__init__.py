@@ -1,1 +1,1 @@
-"""A third party's plugin that works: an executor, its settings and a gate."""
+"""A third party's plugin that works: an executor, its settings, a gate and a check."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from outside_greeting.greeting import Greeter, Greeting, GreetingSettings
+from outside_greeting.heard import Heard, heard
 from outside_greeting.quiet import QuietHours
-from schedcore.spec import Executor, Gate, Service, SettingsModel, hookimpl
+from schedcore.spec import Check, Executor, Gate, Service, SettingsModel, hookimpl
 
 api_version = 1
 requires_core = ">=0.1,<0.2"
@@ -34,6 +35,12 @@ def schedcore_executors() -> list[Executor]:
 def schedcore_gates() -> list[Gate]:
     """Nobody is greeted who wants to be left alone."""
     return [Gate("quiet", _quiet.ask, frozenset({"greeting"}))]
+
+
+@hookimpl
+def schedcore_checks() -> list[Check]:
+    """The check ``greeting.heard``, for ``assert = {check = "greeting.heard", options = {name = "Ada"}}``."""
+    return [Check("greeting.heard", judge=heard, options=Heard)]
 
 
 @hookimpl
