@@ -100,7 +100,7 @@ class Trigger:
         """
         if isinstance(data, Mapping) and "cron" in data and not kinds:
             given = tuple(data.items())
-            plain = all(isinstance(value, str) and fold(str(name)) != "calendar" for name, value in given)
+            plain = all(type(value) is str and fold(str(name)) != "calendar" for name, value in given)
             if plain:  # nothing of it depends on when it is read, or by whom
                 return _cron(given, default_zone, floor_s, field, tz_version())
         form = read_form(data, kinds or {}, field)
