@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -271,20 +271,38 @@ def test_killed_in_the_middle_of_a_run_the_next_host_goes_on(cli: Cli, home: Pat
     assert cli("runs", "show", "1", "--json").json["state"] == "interrupted"
 
 
-def test_fault_R10_a_ledger_that_another_process_holds_is_waited_for(
-    cli: Cli, process: Cli, home: Path, settings: Path
+IMPATIENT = """
+from schedcore._cli import coming_in
+from schedcore._ledger.dialects import sqlite
+coming_in._BUSY_S = sqlite.BUSY_S = 0.3
+"""
+
+
+def test_fault_R10_a_ledger_that_a_stopped_process_holds_is_waited_for_and_the_process_is_named(
+    cli: Cli, home: Path, tmp_path: Path, settings: Path
 ):
-    assert cli("db", "upgrade").code == 0
-    path = Path(cli("db", "check", "--json").json["ledger"].removeprefix("sqlite:///"))
-    with closing(sqlite3.connect(path, isolation_level=None)) as stopped, serving(home) as served:
-        stopped.execute("begin immediate")  # as a process that was stopped in the middle of a write
-        served.wait_for("waiting for the ledger")
-        assert "serving" not in served.out.read_text()
+    (tmp_path / "first").mkdir()
+    with serving(tmp_path / "first", "--config", str(settings)) as first:
+        first.wait_for("succeeded    pulse")
+        path = Path(cli("db", "check", "--json").json["ledger"].removeprefix("sqlite:///"))
+        first.process.send_signal(signal.SIGSTOP)
+        with closing(sqlite3.connect(path, isolation_level=None)) as held:
+            with suppress(
+                sqlite3.OperationalError
+            ):  # it may have been stopped in the middle of a write itself
+                held.execute("begin immediate")
+            with serving(home, starter=IMPATIENT + STARTER) as served:
+                served.wait_for(f"(pid {first.process.pid}, for ")
+                assert "waiting for the ledger" in served.err.read_text()
+                assert "silent hosts" in served.err.read_text()
+                assert "serving" not in served.out.read_text()
 
-        stopped.execute("rollback")
+                if held.in_transaction:
+                    held.execute("rollback")
+                first.process.send_signal(signal.SIGCONT)
 
-        served.wait_for("succeeded    pulse")
-        assert served.stop() == 0
+                served.wait_for("succeeded    pulse")
+                assert served.stop() == 0
 
 
 def test_fault_R10_a_server_that_is_away_is_waited_for_until_a_signal_says_stop(home: Path, settings: Path):

@@ -17,6 +17,9 @@ from typing import Any
 import pytest
 
 from schedcore import Host
+from schedcore._engine.loop import Loop
+from schedcore._ledger.dialects import sqlite
+from schedcore.domain.errors import LedgerBusy, LedgerError
 from schedcore.spec import Executor, RunContext, hookimpl, ok
 from schedcore.testing import Recorder, Told, fresh_sqlite, read_record, unstarted_host, until
 from tests.crash.fleet import ahead
@@ -92,6 +95,31 @@ def test_start_and_stop_may_be_called_twice_and_again(embedded: Embedded) -> Non
     assert until(lambda: embedded.lines("ended"))
     host.stop()
     assert [h["state"] for h in host.control().hosts(all_states=True)] == ["stopped", "stopped"]
+
+
+def test_a_start_gives_up_after_its_wait_and_says_what_it_waited_for(
+    embedded: Embedded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that embeds a host decides itself how long it waits; `serve` waits on (fault_R10)."""
+    host, before = embedded.host, threading.active_count()
+    monkeypatch.setattr(sqlite, "BUSY_S", 0.1)
+    with embedded.host.ledger.write(), pytest.raises(LedgerBusy, match="held by another writer"):
+        host.start(busy_s=0.1)
+
+    def turn_once(self: Loop, woken: bool = True) -> None:
+        raise LedgerError("the server is away")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Loop, "turn_once", turn_once)
+        with pytest.raises(LedgerError) as refused:
+            host.start(wait_s=0.5)
+
+    assert str(refused.value).startswith("no beat within 0.5 s: the server is away")
+    assert "wait_s" in str(refused.value.hint)
+    assert not host.running
+    assert until(lambda: threading.active_count() <= before, 5)
+    host.start()
+    assert host.beats() >= 1
 
 
 def test_g17_a_stop_drains_what_runs_and_ends_the_rest_as_shutdown_which_no_breaker_counts(

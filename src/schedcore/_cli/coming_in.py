@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from schedcore.domain.errors import LedgerError
+from schedcore.domain.errors import LedgerError, SchedcoreError
 
 if TYPE_CHECKING:
     from schedcore._cli.service import Signals, Systemd
@@ -36,7 +36,7 @@ def come_in(host: Host, signals: Signals, systemd: Systemd) -> bool:
             away = error.code == "ledger_unreachable" and not host.settings.ledger.startswith("sqlite")
             if error.code not in _PASS and not away:
                 raise
-            _say(systemd, str(error))
+            _say(systemd, f"{error}{_silent(host)}")
             signals.wait(_PAUSE_S)
         else:
             return _beaten(host, signals, systemd)
@@ -52,6 +52,16 @@ def _beaten(host: Host, signals: Signals, systemd: Systemd) -> bool:
         if before == host.beats():
             _say(systemd, host.fault or "no beat yet")
     return True
+
+
+def _silent(host: Host) -> str:
+    """Who may hold it: hosts that are marked live and do not beat. Reading stops at no writer."""
+    try:
+        found = [line for line in host.control().hosts() if not line["alive"] and line["age_s"] is not None]
+    except SchedcoreError:
+        return ""
+    names = ", ".join(f"{line['name']} (pid {line['pid']}, for {line['age_s']:.0f} s)" for line in found)
+    return f"; silent hosts: {names}" if names else ""
 
 
 def _say(systemd: Systemd, why: str) -> None:

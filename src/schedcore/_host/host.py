@@ -95,6 +95,7 @@ class Host:
             self._busy_s = busy_s
             crew = self._build()
             try:
+                self.ledger.busy_limit_s = busy_s
                 crew.engine.weaker = durable(self.ledger, self.settings.accept_weaker)
                 crew.announce(kinds_rows(self.plugins.toolbox), versions(self.plugins.report))
                 self.ledger.busy_limit_s = self._busy_s = BUSY_LIMIT_S
