@@ -9,6 +9,7 @@ from tests.domain.closed import NIGHT, NOW, WEEKEND, known, under
 from tests.domain.moments import firings, utc
 
 from schedcore.domain.calendar import Calendar, Calendars
+from schedcore.domain.clock import DAY
 from schedcore.domain.describe import describe, describe_closing
 from schedcore.domain.errors import Refused
 from schedcore.domain.job import JobOrder
@@ -182,6 +183,36 @@ def test_a_relative_order_that_is_read_again_in_closed_time_is_still_the_same():
     assert first.digest() == again.digest()
     with pytest.raises(Refused, match="never fires"):
         JobOrder.parse(order, now_us=saturday, calendars=known())
+
+
+def test_a_trigger_without_a_calendar_and_bounds_is_asked_by_its_rule_alone():
+    plain = Trigger.parse(DAILY, now_us=NOW)
+
+    assert plain.line is plain.rule
+    assert plain.kept is plain.rule
+    assert not plain.drops
+
+
+class Noons:
+    """A plugin's rule that can only tell the next slot: noon in UTC, every day."""
+
+    def next(self, after: int) -> int:
+        return (after - DAY // 2) // DAY * DAY + DAY + DAY // 2
+
+
+@pytest.mark.parametrize(
+    ("on_closed", "kept"),
+    [("drop", ["2026-06-05T12:00", "2026-06-08T12:00"]), ("move", ["2026-06-05T12:00", "2026-06-08T12:00"])],
+)
+def test_the_slots_of_a_plugins_trigger_are_judged_too(on_closed: str, kept: list[str]):
+    form = {"noons": "x", "zone": "UTC", "calendar": "office", "on_closed": on_closed}
+    trigger = Trigger.parse(form, now_us=NOW, calendars=known(), kinds={"noons": lambda text, zone: Noons()})
+    thursday, monday = utc("2026-06-04T12:00"), utc("2026-06-08T23:00")
+
+    assert firings(trigger.kept, thursday, 2) == [utc(slot) for slot in kept]
+    assert trigger.kept.count_between(thursday, monday) == 2
+    assert trigger.kept.newest(thursday, monday, 3) == [utc(slot) for slot in kept]
+    assert trigger.count_between(thursday, monday) == (4 if on_closed == "drop" else 2)
 
 
 # -- dates without a time -------------------------------------------------------------------------------

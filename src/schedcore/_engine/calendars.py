@@ -49,11 +49,16 @@ def gone(reason: str | None) -> bool:
 def follow_calendars(e: Engine) -> int:
     """Bring the jobs that name a calendar up to what is declared now, each in a transaction of its own.
 
-    Answers how many were changed.
+    Answers how many were changed; those whose calendar says what it said are only read.
     """
+    declared = {name: one.to_dict() for name, one in e.toolbox.calendars.items()}
     with e.ledger.read() as c:
-        found = calendars.with_calendar(c, _STATES)
         elsewhere = calendars.declared_by_live(c, e.ledger.times.now(c)) or set()
+        found = [
+            job_id
+            for job_id, trigger, state, reason in calendars.with_calendar(c, _STATES)
+            if _asks(trigger, state, reason, declared, elsewhere)
+        ]
     changed = 0
     for job_id in found:
         with e.ledger.write() as c:
@@ -67,6 +72,20 @@ def follow_calendars(e: Engine) -> int:
             if trigger is not None and trigger.calendar is not None:
                 changed += _follow(e, c, job, trigger, trigger.calendar, elsewhere, e.ledger.times.now(c))
     return changed
+
+
+def _asks(
+    trigger: str, state: str, reason: str | None, declared: Mapping[str, Any], elsewhere: set[str]
+) -> bool:
+    """May there be something to do about a job?"""
+    try:
+        held = orjson.loads(trigger)["calendar"]
+        name = held["name"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return False  # opening it says that it cannot be read (G16)
+    if name not in declared:
+        return state == "active" and name not in elsewhere
+    return bool(declared[name] != held) or gone(reason)
 
 
 def count_dropped(

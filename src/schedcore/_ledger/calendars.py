@@ -12,10 +12,10 @@ from schedcore._ledger.schema import definitions, hosts, jobs
 __all__ = ["declared_by_live", "with_calendar"]
 
 
-def with_calendar(c: sa.Connection, states: Sequence[str]) -> list[int]:
-    """The jobs in these states whose definition in force holds a calendar."""
+def with_calendar(c: sa.Connection, states: Sequence[str]) -> list[tuple[int, str, str, str | None]]:
+    """The jobs in these states whose definition in force holds a calendar: id, trigger, state and its reason."""
     query = (
-        sa.select(jobs.c.id)
+        sa.select(jobs.c.id, definitions.c.trigger, jobs.c.state, jobs.c.state_reason)
         .select_from(
             jobs.join(
                 definitions,
@@ -24,7 +24,7 @@ def with_calendar(c: sa.Connection, states: Sequence[str]) -> list[int]:
         )
         .where(jobs.c.state.in_(states), definitions.c.trigger.contains('"calendar":{'))
     )
-    return list(c.execute(query.order_by(jobs.c.id)).scalars())
+    return [tuple(row) for row in c.execute(query.order_by(jobs.c.id))]
 
 
 def declared_by_live(c: sa.Connection, now: int) -> set[str] | None:
