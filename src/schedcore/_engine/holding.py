@@ -36,10 +36,16 @@ def renew(e: Engine, c: Connection) -> None:
 
 def take_orders(e: Engine, c: Connection) -> None:
     """What others have written about this host: stops, lost fences, holds, a drain."""
+    held = e.running
     with e.ledger.read(c) as view:
-        mine = {row[0]: row for row in hosts.running(view, e.host_id)} if e.running else {}
         e.holds = tuple(h["reason"] for h in holds.opened(view))
-    for run_id, item in list(e.running.items()):
+        if not held:
+            return
+        undisturbed = (len(held), sum(held), sum(item.fence for item in held.values()), 0)
+        if hosts.tally(view, e.host_id) == undisturbed:
+            return
+        mine = {row[0]: row for row in hosts.running(view, e.host_id)}
+    for run_id, item in list(held.items()):
         row = mine.get(run_id)
         if row is None or row[1] != item.fence:
             if item.stop.give("lease_lost"):

@@ -195,16 +195,11 @@ class Compiler:
         """The policies that hold here for a stored text."""
         return self._policies(text, kind)
 
-    def _limit(self, job: Compiled) -> int:
-        declared = self._toolbox.executors.get(job.kind)
-        if declared is None or declared[1].limit_of is None:
-            return job.policies.timeout
-        model = declared[1].payload
+    def _limit(self, job: Compiled, limit_of: Callable[[Any], int | None]) -> int:
+        model = self._toolbox.executors[job.kind][1].payload
         payload = orjson.loads(job.payload)
         try:
-            own = declared[1].limit_of(
-                payload if isinstance(model, Mapping) else model.model_validate(payload)
-            )
+            own = limit_of(payload if isinstance(model, Mapping) else model.model_validate(payload))
         except Exception:  # the run itself will say what is wrong with the payload
             return job.policies.timeout
         return own or job.policies.timeout
@@ -224,7 +219,9 @@ class Compiler:
             and not policies.late_limit
         )
         following = trigger.line.next if trigger is not None else _never
-        return _Shape(trigger, policies, jittered, bare, plain, swift, following)
+        declared = self._toolbox.executors.get(kind)
+        limit_of = declared[1].limit_of if declared is not None else None
+        return _Shape(trigger, policies, jittered, bare, plain, swift, following, limit_of)
 
     def _compile(self, row: list[Any]) -> Compiled | Exception:
         job = Compiled()
@@ -236,9 +233,9 @@ class Compiler:
             shape = self.shape(trigger, policies, job.kind)
         except Exception as error:  # whatever storage holds, it stays with this job (G16)
             return error
-        job.trigger, job.policies, job.jittered, job.bare, job.plain, swift, job.next = shape
+        job.trigger, job.policies, job.jittered, job.bare, job.plain, swift, job.next, limit_of = shape
         job.swift = swift and job.state == "active"
-        job.limit = self._limit(job)
+        job.limit = job.policies.timeout if limit_of is None else self._limit(job, limit_of)
         return job
 
 
@@ -250,6 +247,7 @@ class _Shape(NamedTuple):
     plain: bool
     swift: bool
     next: Callable[[int], int | None]
+    limit_of: Callable[[Any], int | None] | None
 
 
 def _never(after: int) -> int | None:

@@ -28,6 +28,7 @@ __all__ = [
     "renew",
     "running",
     "take_lease",
+    "tally",
     "told",
     "wrote",
 ]
@@ -101,6 +102,26 @@ def running(c: sa.Connection, host_id: int) -> list[tuple[int, int, str | None, 
         runs.c.host_id == host_id,
     )
     return [tuple(r) for r in c.execute(query)]
+
+
+def tally(c: sa.Connection, host_id: int) -> tuple[int, int, int, int]:
+    """Of :func:`running`: how many, the sums of their numbers and of their fences, how many shall stop.
+
+    A twentieth of the price of reading them, and as good where they agree: fences only grow.
+    """
+    zero: sa.ColumnElement[int] = sa.literal_column("0")
+    query = sa.select(
+        sa.func.count(),
+        sa.func.coalesce(sa.func.sum(runs.c.id), zero),
+        sa.func.coalesce(sa.func.sum(runs.c.fence), zero),
+        sa.func.count(runs.c.stop_reason),
+    ).where(
+        runs.c.state == sa.literal_column("1"),
+        runs.c.state < sa.literal_column("3"),
+        runs.c.host_id == host_id,
+    )
+    many, ids, fences, stops = c.execute(query).one()
+    return many, int(ids), int(fences), stops  # PostgreSQL sums into numeric
 
 
 def leave(c: sa.Connection, host_id: int, now: int) -> None:
