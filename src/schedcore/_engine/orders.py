@@ -272,6 +272,8 @@ def _same_appointment(job: dict[str, Any], current: dict[str, Any], order: JobOr
         if data is None or relative != order.appointed.relative:
             return False
         if relative is not None:
+            if order.appointed.anew:
+                return False
             named = ("zone", "calendar", "on_closed")
             return bool(all(data.get(name) == order.trigger.to_dict().get(name) for name in named))
         new = order.trigger.to_dict()

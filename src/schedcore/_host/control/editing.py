@@ -137,6 +137,7 @@ def changed_order(
     if touches:
         data["trigger"] = edited_trigger(current, form.given.get("trigger"), form.flat, taken.flat)
         order = reading.read_order(control, data, now, known)
+        order = replace(order, appointed=replace(order.appointed, anew=True))
     else:
         order = reading.read_order(control, data, now, known, past_ok=True)
         order = replace(order, appointed=stored_appointment(control, job, current))
