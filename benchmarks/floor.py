@@ -140,11 +140,11 @@ def postgresql(url: str, folder: str, n: int, *, batch: int) -> dict[str, Any]:
             if live:
                 c.execute(_PG_SETTLE, {"now": now, "ids": "{" + ",".join(map(str, live)) + "}"})
                 done += len(live)
-            rows = c.execute(_PG_DUE, (slot, batch)).fetchone()[0]  # type: ignore[index]
+            rows = c.execute(_PG_DUE, (slot, batch)).fetchone()[0]  # type: ignore[index]  # the query answers a row
             live = []
             if rows:
                 given = orjson.dumps([{"a": job, "b": at + HOUR, "c": at} for job, at in rows]).decode()
-                live = c.execute(_PG_CLAIM, (given, now, now, now)).fetchone()[0]  # type: ignore[index]
+                live = c.execute(_PG_CLAIM, (given, now, now, now)).fetchone()[0]  # type: ignore[index]  # the query answers a row
     seconds = time.perf_counter() - began
     c.close()
     checked(url, n, slot)

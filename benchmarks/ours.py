@@ -112,7 +112,7 @@ def emptied(
 
     ``look`` is called at each look, ``every`` so many seconds.
     """
-    counters = one._crew.engine.counters  # type: ignore[union-attr]
+    counters = one._crew.engine.counters  # type: ignore[union-attr]  # the host is started
     seen: list[tuple[int, int]] = []
     moved = time.monotonic()
     while counters.settled < n or one.busy():
@@ -191,7 +191,7 @@ def reading(url: str) -> Iterator[tuple[Callable[[str], Any], str]]:
     import psycopg
 
     with psycopg.connect(url) as pg:
-        yield (lambda query: pg.execute(query).fetchone()[0]), "schedcore."  # type: ignore[index]
+        yield (lambda query: pg.execute(query).fetchone()[0]), "schedcore."  # type: ignore[index]  # the query answers a row
 
 
 def drain_by_hosts(
@@ -246,7 +246,7 @@ def one_of_many(
     if (left := spare(slot)) < 0:
         one.stop(0)
         return {"spare": left}
-    counters = one._crew.engine.counters  # type: ignore[union-attr]
+    counters = one._crew.engine.counters  # type: ignore[union-attr]  # the host is started
     settled, end = 0, slot
     while clock.wall() < max(end, slot) + _IDLE_S * SECOND:
         time.sleep(_LOOK_S)

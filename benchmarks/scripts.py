@@ -52,7 +52,7 @@ def _context(number: int, state: Path, payload: ScriptPayload) -> RunContext:
         "DSH_SCHED_DELIVERY_KEY": ctx.delivery_key,
     }
     ctx.options = {}
-    ctx.stop = ctx.output = _Quiet()  # type: ignore[assignment]
+    ctx.stop = ctx.output = _Quiet()  # type: ignore[assignment]  # as much of a context as the executor asks
     ctx.folder, ctx.end_note = Path(f"{state}/runs/{number}"), Path(f"{state}/ends/{number}")
     ctx.masker = ctx.renderer = lambda text: text
     return ctx

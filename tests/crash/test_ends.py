@@ -20,7 +20,7 @@ HOSTILE = {
     "an object": Outcome("ok", detail={"x": object()}),
     "a NUL": Outcome("failed", "executor_error", "a\0b", detail={"x": "\0"}),
     "half a character": Outcome("failed", "executor_error", "a\ud800b"),
-    "a reason of bytes": Outcome("failed", b"reason"),  # type: ignore[arg-type]
+    "a reason of bytes": Outcome("failed", b"reason"),  # type: ignore[arg-type]  # wrong on purpose
     "an exit code beyond all numbers": Outcome("failed", "exit_code", None, 2**70),
 }
 

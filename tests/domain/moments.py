@@ -16,7 +16,7 @@ def utc(value: str) -> int:
 def firings(rule: object, after: int, n: int) -> list[int]:
     """The next ``n`` slots of a rule, fewer if it ends."""
     found: list[int] = []
-    while len(found) < n and (slot := rule.next(after)) is not None:  # type: ignore[attr-defined]
+    while len(found) < n and (slot := rule.next(after)) is not None:  # type: ignore[attr-defined]  # any rule will do
         found.append(slot)
         after = slot
     return found

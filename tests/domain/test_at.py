@@ -91,7 +91,7 @@ def test_what_names_no_instant_is_refused(text: str, says: str):
 @pytest.mark.parametrize("value", [1_793_514_600, 1.5, None, True, b"2026-11-01T09:00"])
 def test_an_instant_that_is_no_text_is_refused(value: object):
     with pytest.raises(Refused):
-        parse_instant(value)  # type: ignore[arg-type]
+        parse_instant(value)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_date_alone_is_taken_where_a_day_rule_applies():

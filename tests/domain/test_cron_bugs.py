@@ -219,7 +219,7 @@ def test_a_refusal_shows_what_to_write(text: str, says: str):
 @pytest.mark.parametrize("value", [None, 5, b"* * * * *", ["*"] * 5, True, 1.5])
 def test_what_is_no_text_is_refused(value: object):
     with pytest.raises(Refused):
-        parse_cron(value)  # type: ignore[arg-type]
+        parse_cron(value)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_never_is_found_at_registration_and_a_leap_day_on_a_weekday_is_not_one():

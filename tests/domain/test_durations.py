@@ -84,12 +84,12 @@ def test_what_has_no_exact_length_is_refused(text: str, says: str):
 @pytest.mark.parametrize("value", [90, 1.5, True, None, b"30m", ["30m"]])
 def test_a_duration_that_is_no_text_is_refused(value: object):
     with pytest.raises(Refused):
-        parse_duration(value)  # type: ignore[arg-type]
+        parse_duration(value)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_number_is_shown_with_its_unit():
     with pytest.raises(Refused, match="'90s'"):
-        parse_duration(90)  # type: ignore[arg-type]
+        parse_duration(90)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_setting_has_its_own_bounds():

@@ -82,7 +82,7 @@ def test_what_is_no_iana_key_is_refused(name: str):
 @pytest.mark.parametrize("name", [None, 5, b"UTC", UTC, ["UTC"]])
 def test_a_zone_that_is_no_text_is_refused(name: object):
     with pytest.raises(Refused):
-        zone(name)  # type: ignore[arg-type]
+        zone(name)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_typing_error_gets_the_nearest_zone():

@@ -392,6 +392,31 @@ def test_a_done_job_with_a_new_future_instant_is_active(world, control):
     assert control.history("once")[-1]["changes"]["state"] == ["done", "active"]
 
 
+def test_an_edit_that_says_in_8_s_counts_from_the_edit_whatever_the_job_said_before(world, control):
+    host = world.host()
+    control.add({"key": "once", "kind": "noop", "in": "8s"})
+    world.clock.advance(seconds=8)
+    host.beat()
+    assert control.show("once")["state"] == "done"
+
+    edited = control.edit("once", {"in": "8s"}, reason="once more")
+
+    assert edited["changed"]["state"] == ["done", "active"]
+    world.clock.advance(seconds=8)
+    host.beat()
+    assert (control.show("once")["state"], control.show("once")["run_count"]) == ("done", 2)
+
+
+def test_an_edit_of_another_field_leaves_an_in_where_it_is(world, control):
+    control.add({"key": "once", "kind": "noop", "in": "8s"})
+    slots = control.show("once")["slots"]
+    world.clock.advance(seconds=5)
+
+    control.edit("once", {"name": "Once"})
+
+    assert control.show("once")["slots"] == slots
+
+
 def test_reads_change_nothing(world, control, daily):
     host = world.host()
     control.add(daily())

@@ -45,7 +45,7 @@ def source(path: Path, orders: Orders) -> FileSource:
     def again() -> Settings:
         return load(path, {}, {})
 
-    return FileSource(again(), again, orders)  # type: ignore[arg-type]
+    return FileSource(again(), again, orders)  # type: ignore[arg-type]  # all that the source asks of a host
 
 
 def test_files_that_the_ledger_could_not_take_at_the_start_are_taken_at_a_look(path: Path) -> None:

@@ -377,7 +377,7 @@ def test_the_toolbox_does_not_change():
     toolbox = gather(settings(), [("a", plugin(executors=[executor()]))], NONE).toolbox
 
     with pytest.raises(TypeError):
-        toolbox.executors["other"] = toolbox.executors["greet"]  # type: ignore[index]
+        toolbox.executors["other"] = toolbox.executors["greet"]  # type: ignore[index]  # it is frozen, which is the point
 
 
 @pytest.mark.parametrize(
@@ -454,9 +454,9 @@ def test_a_hook_that_asks_for_what_is_not_given_is_refused():
     ("check", "why"),
     [
         (Check("rows"), "it neither looks nor judges"),
-        (Check("rows", judge="yes"), "judge is a str, not a function"),  # type: ignore[arg-type]
+        (Check("rows", judge="yes"), "judge is a str, not a function"),  # type: ignore[arg-type]  # wrong on purpose
         (Check("rows", look=list, options=BaseModel), "options are for a check that judges"),
-        (Check("rows", judge=print, options=dict), "its options have no JSON Schema"),  # type: ignore[arg-type]
+        (Check("rows", judge=print, options=dict), "its options have no JSON Schema"),  # type: ignore[arg-type]  # wrong on purpose
         (Check("a row", judge=print), "'a row' is not a name"),
     ],
 )

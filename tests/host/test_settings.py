@@ -57,7 +57,7 @@ def test_reading_settings_creates_nothing(tmp_path: Path):
 
 def test_settings_do_not_change():
     with pytest.raises(FrozenInstanceError):
-        load(None, HOME).workers = 5  # type: ignore[misc]
+        load(None, HOME).workers = 5  # type: ignore[misc]  # it is frozen, which is the point
 
 
 def test_the_command_line_goes_before_nested_and_single_variables_the_file_older_names_and_defaults(written):

@@ -5,22 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.house.repository import ROOT
+from tests.house.repository import ROOT, dev_script
 
 
 @pytest.fixture
 def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The script as a module, in a folder of its own, writing down what it would have run."""
-    loader = SourceFileLoader("dev", str(ROOT / "dev"))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    module = module_from_spec(spec_from_loader("dev", loader))
-    loader.exec_module(module)
+    module = dev_script()
     (tmp_path / "pyproject.toml").write_text("[project]\n")
     (tmp_path / "dev.txt").write_text("one==1\n")
     for name, value in {
@@ -116,6 +111,24 @@ def test_two_first_calls_at_once_make_one_environment(dev: ModuleType, monkeypat
     second.join()
 
     assert dev.done == ["venv", "lock", "editable"]
+
+
+def test_each_further_run_sets_the_one_shot_of_the_quickstart_again(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch
+):
+    called: list[list[str]] = []
+    monkeypatch.setattr(dev.subprocess, "run", lambda command, **how: called.append(command))
+    monkeypatch.setattr(dev, "become", called.append)
+    monkeypatch.chdir(dev.ROOT)
+    dev.prepare()
+
+    dev.main(["run"])
+    (dev.ROOT / "examples/quickstart/.state").mkdir(parents=True)
+    dev.main(["run", "--for", "30s"])
+
+    quick = [str(dev.BIN / "schedcore"), *dev.QUICKSTART]
+    serve = [*quick, "serve"]
+    assert called == [serve, [*quick, *dev.ONCE_MORE], [*serve, "--for", "30s"]]
 
 
 @pytest.mark.skipif(Path(sys.prefix) != ROOT / ".venv", reason="these tests run in another environment")

@@ -79,7 +79,7 @@ def test_a_check_is_handed_the_run_how_it_ended_and_where_it_worked(stage: Stage
 
 def test_a_check_can_write_nothing_into_what_it_is_handed(stage: Stage, clock: ManualClock) -> None:
     def judge(context: CheckContext) -> str | None:
-        context.outcome = ok("mine")  # type: ignore[misc]
+        context.outcome = ok("mine")  # type: ignore[misc]  # it is frozen, which is the point
         return None
 
     host, _ = _host(stage, Check("rows", judge=judge))

@@ -397,7 +397,7 @@ def nonsense(ctx: RunContext) -> Any:
         (SystemExit(3), "plugin 'test': SystemExit: 3"),
         (KeyboardInterrupt(), "plugin 'test': KeyboardInterrupt"),
         (nonsense, "plugin 'test' returned {'state': 'fine'}"),
-        (Outcome("splendid"), "plugin 'test' returned Outcome"),  # type: ignore[arg-type]
+        (Outcome("splendid"), "plugin 'test' returned Outcome"),  # type: ignore[arg-type]  # wrong on purpose
     ],
     ids=["raises", "leaves-the-thread", "interrupts", "nonsense", "no-outcome"],
 )

@@ -134,7 +134,7 @@ def _keys(snapshot: Snapshot) -> Callable[[int], str | None]:
     @lru_cache(maxsize=1_024)
     def key_of(job_id: int) -> str | None:
         try:
-            return snapshot.value(_KEY, job_id)  # type: ignore[no-any-return]
+            return snapshot.value(_KEY, job_id)  # type: ignore[no-any-return]  # the column is text
         except Unreadable:
             return None
 

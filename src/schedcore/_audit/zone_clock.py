@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-import tzdata  # type: ignore[import-untyped]
+import tzdata  # type: ignore[import-untyped]  # it ships no types
 
 __all__ = ["DAY_US", "MINUTE_US", "VERSION", "Readings", "ZoneClock", "zone_clock"]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -10,7 +12,9 @@ from schedcore._cli.front import Front
 from schedcore.domain.errors import Refused
 from schedcore.domain.lines import escape
 
-__all__ = ["sure"]
+__all__ = ["asked_first", "sure"]
+
+Order = Callable[..., dict[str, Any]]
 
 
 def sure(front: Front, what: str) -> bool:
@@ -28,3 +32,13 @@ def sure(front: Front, what: str) -> bool:
         return True
     click.echo("nothing was done", err=True)
     return False
+
+
+def asked_first(
+    front: Front, order: Order, what: Callable[[dict[str, Any]], str], *, dry_run: bool
+) -> dict[str, Any] | None:
+    """The answer of an order that is first given as a dry run, which says what to ask about; ``None`` on a no."""
+    found = order(dry_run=True)
+    if dry_run:
+        return found
+    return order() if sure(front, what(found)) else None

@@ -9,7 +9,7 @@ import click
 
 from schedcore._cli.job_argument import complete_job
 
-__all__ = ["dry_run", "job", "listing", "reason", "run"]
+__all__ = ["dry_run", "job", "listing", "reason", "run", "run_order"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -17,6 +17,11 @@ job = click.argument("job", shell_complete=complete_job)
 run = click.argument("run")
 dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
 reason = click.option("--reason", metavar="TEXT", help="Why; it is kept with the order.")
+
+
+def run_order(function: F) -> F:
+    """What an order about one run takes: which, why, and whether only to say what would be done."""
+    return run(reason(dry_run(function)))
 
 
 def listing(limit: int, *states: str) -> Callable[[F], F]:

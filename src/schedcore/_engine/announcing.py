@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from schedcore._engine.calendars import digests
 from schedcore._engine.state import Engine
 from schedcore._ledger import groups, hosts, listeners
+from schedcore._ledger.json_text import json_text
 from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Refused
 
@@ -67,10 +66,10 @@ def announce(
                 "beat_at": now if beat_now else None,
                 "beat_every": int(settings.beat * SECOND),
                 "pulse_lease": lease_now,
-                "tags": _json(sorted(settings.tags)),
+                "tags": json_text(sorted(settings.tags)),
                 "environment": settings.environment,
-                "kinds": _json(sorted(e.toolbox.executors)),
-                "versions": _json(told),
+                "kinds": json_text(sorted(e.toolbox.executors)),
+                "versions": json_text(told),
             },
         )
         hosts.announce_kinds(c, [{**row, "seen_at": now} for row in kinds])
@@ -80,10 +79,6 @@ def announce(
     e.renewed_at = e.clocks.boot()
     e.contact_since = e.renewed_at
     return e.host_id
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()
 
 
 def leave(e: Engine) -> None:

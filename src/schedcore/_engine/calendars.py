@@ -13,12 +13,11 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from schedcore._engine import moves
 from schedcore._engine.opening import open_job
 from schedcore._ledger import calendars, events, jobs, runs
 from schedcore._ledger.events import Actor
+from schedcore._ledger.json_text import json_text
 from schedcore.domain.calendar import Calendar
 from schedcore.domain.clock import MILLISECOND
 from schedcore.domain.plan import passed
@@ -38,7 +37,9 @@ _STATES = ("active", "paused", "pending")
 
 def digests(declared: Mapping[str, Calendar]) -> dict[str, str]:
     """What a host announces of its calendars: a short hash of each, by name."""
-    return {name: sha256(_json(one.to_dict()).encode()).hexdigest()[:12] for name, one in declared.items()}
+    return {
+        name: sha256(json_text(one.to_dict()).encode()).hexdigest()[:12] for name, one in declared.items()
+    }
 
 
 def gone(reason: str | None) -> bool:
@@ -151,13 +152,13 @@ def _redefine(
         due["next_run_at"] = moves.next_due(job, trigger, start, job["slots_left"])
     elif job["next_run_at"] is not None:  # the probe of an open breaker
         due["next_run_at"] = trigger.next_kept(job["next_run_at"] - MILLISECOND)
-    before, after = moves.current(c, job)["trigger"], _json(trigger.to_dict())
+    before, after = moves.current(c, job)["trigger"], json_text(trigger.to_dict())
     number = moves.new_definition(c, job, now, trigger=after)
     jobs.update(c, job["id"], definition=number, updated_at=now)
     jobs.set_due(c, job["id"], definition=number, **due)
     assert trigger.calendar is not None
     name = trigger.calendar.name
-    reason, changes = f"calendar {name!r} says something else now", _json({"trigger": [before, after]})
+    reason, changes = f"calendar {name!r} says something else now", json_text({"trigger": [before, after]})
     events.record(c, job["id"], now, actor, "calendar", reason=reason, changes=changes)
     e.ledger.dialect.notify(c)
     job = jobs.lock(c, job["id"])
@@ -168,7 +169,3 @@ def _redefine(
         moves.pause(e.ledger, c, job["id"], actor, reason, now)
         job = jobs.lock(c, job["id"])
     return job
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()

@@ -10,11 +10,10 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from schedcore._engine.passing import count_by, trigger_of
 from schedcore._ledger import events, jobs, runs
 from schedcore._ledger.events import Actor
+from schedcore._ledger.json_text import json_text
 from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Conflict
 from schedcore.domain.plan import Skip
@@ -112,7 +111,7 @@ def move(
         **(values or {}),
     )
     jobs.set_due(c, job["id"], definition=number, faults=0, **(due or {}))
-    changes = orjson.dumps({"state": [before, to]}).decode()
+    changes = json_text({"state": [before, to]})
     events.record(c, job["id"], now, actor, action, reason=reason, changes=changes)
     if to in {"paused", "retired"}:
         events.post(c, now, f"job.{to}", [(job["id"], None)])

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import orjson
-
 from schedcore._engine import moves
 from schedcore._engine.opening import open_job
+from schedcore._engine.ordered import differences, extra_of, stored
 from schedcore._engine.state import Engine
 from schedcore._engine.toolbox import needs_text
 from schedcore._ledger import events, jobs
 from schedcore._ledger.events import Actor
+from schedcore._ledger.json_text import json_text
 from schedcore.domain.at import At
 from schedcore.domain.clock import text
 from schedcore.domain.errors import Conflict, Refused
@@ -31,38 +31,13 @@ if TYPE_CHECKING:
 __all__ = [
     "create",
     "create_many",
-    "differences",
     "edit",
     "revive",
-    "stored",
 ]
 
 _QUEUED, _RUNNING, _WAITING = RunState.QUEUED.value, RunState.RUNNING.value, RunState.WAITING.value
 _FINAL = {s.value for s in FINAL}
 _AT_ONCE = 500
-
-
-def stored(order: JobOrder) -> dict[str, str]:
-    """The texts of a definition."""
-    return {
-        "kind": order.kind,
-        "trigger": _json(order.trigger.to_dict()),
-        "policies": _json(order.policies.to_dict()),
-        "payload": _json(dict(order.payload)),
-        "toolset": _json(list(order.toolset)),
-    }
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()
-
-
-def _extra(order: JobOrder, before: str | None = None) -> dict[str, Any]:
-    """Our own fields of ``extra``; what a newer version wrote there stays (L-06)."""
-    extra = {name: getattr(order, name) for name in ("description", "notify", "deliver_to")}
-    extra |= {"relative": order.appointed.relative, "declared": order.state}
-    kept = {name: value for name, value in orjson.loads(before or "{}").items() if name not in extra}
-    return kept | {name: value for name, value in extra.items() if value is not None}
 
 
 def create(
@@ -151,13 +126,13 @@ def _new(
         "declared": stamp,
         "owner": order.owner,
         "scope": order.scope,
-        "labels": _json(dict(order.labels or {})),
+        "labels": json_text(dict(order.labels or {})),
         "creator": actor.name,
         "creator_kind": actor.kind,
         "why_so": order.reason,
         "created_at": now,
         "updated_at": now,
-        "extra": _json(_extra(order)),
+        "extra": json_text(extra_of(order)),
     }
     definition = {
         "number": 1,
@@ -176,7 +151,7 @@ def _new(
         else None,
         "slots_left": left,
     }
-    changes = _json({"key": [None, order.key], **{name: [None, text] for name, text in texts.items()}})
+    changes = json_text({"key": [None, order.key], **{name: [None, text] for name, text in texts.items()}})
     event = events.line(0, now, actor, "create", reason=reason, changes=changes, digests=(None, digest))
     return _New(job, definition, due, event, needs_text(order.kind, order.policies))
 
@@ -224,63 +199,11 @@ def edit(
         actor,
         "edit",
         reason=reason,
-        changes=_json(told),
+        changes=json_text(told),
         digests=(job["digest"], order.digest()),
     )
     e.ledger.dialect.notify(c)
     return told
-
-
-def differences(
-    job: dict[str, Any], current: dict[str, Any], order: JobOrder
-) -> tuple[dict[str, list[Any]], dict[str, Any]]:
-    """What an order would change: texts of the definition (old, new), and plain columns (new).
-
-    Texts are compared as what they mean. A trigger that was declared in the same words is the same trigger,
-    though its anchor, or the instant that "in 30m" came to, was another when it was read before.
-    """
-    new = stored(order)
-    if _same_appointment(job, current, order):
-        new["trigger"] = current["trigger"]
-    changed = {k: [current[k], v] for k, v in new.items() if not _same_text(current[k], v)}
-    columns = {
-        "key": order.key,
-        "name": order.name,
-        "owner": order.owner,
-        "scope": order.scope,
-        "labels": _json(dict(order.labels or {})),
-        "extra": _json(_extra(order, job["extra"])),
-        "why_so": order.reason or job["why_so"],
-        "digest": order.digest(),
-    }
-    return changed, {k: v for k, v in columns.items() if not _same_text(job[k], v)}
-
-
-def _same_text(old: Any, new: Any) -> bool:
-    if old == new:
-        return True
-    try:
-        return bool(orjson.loads(old) == orjson.loads(new))
-    except (orjson.JSONDecodeError, TypeError):
-        return False
-
-
-def _same_appointment(job: dict[str, Any], current: dict[str, Any], order: JobOrder) -> bool:
-    try:
-        data = orjson.loads(current["trigger"])
-        relative = orjson.loads(job["extra"] or "{}").get("relative")
-        if data is None or relative != order.appointed.relative:
-            return False
-        if relative is not None:
-            named = ("zone", "calendar", "on_closed")
-            return bool(all(data.get(name) == order.trigger.to_dict().get(name) for name in named))
-        new = order.trigger.to_dict()
-        if not order.trigger.anchor_given:
-            for form in (data, new):
-                form.pop("anchor", None)
-        return bool(data == new)
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-        return False  # what storage holds cannot be read: the new one is another
 
 
 def _redefine(

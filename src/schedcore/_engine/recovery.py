@@ -72,7 +72,7 @@ def _rescue(e: Engine, c: Connection, run: dict[str, Any], now: int) -> int:
     if run["stop_reason"] in {"operator", "replaced"}:
         reason, kind = run["stop_reason"], "cancelled"  # it was ordered to stop, and it has stopped
     text = f"the host {run['host'] or run['host_id']} that held it is lost"
-    outcome = Outcome(kind, reason, text)  # type: ignore[arg-type]
+    outcome = Outcome(kind, reason, text)  # type: ignore[arg-type]  # one of the two above
     if not close_lost(e, c, run, job, outcome, now, lease_end=run["lease_end"]):
         return 0
     e.counters.lost_leases += 1

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from schedcore._engine import moves
 from schedcore._engine.recovery import close_lost
 from schedcore._engine.state import Engine
@@ -18,6 +16,7 @@ from schedcore._engine.toolbox import Compiled
 from schedcore._ledger import events, jobs
 from schedcore._ledger import runs as rows
 from schedcore._ledger.events import Actor
+from schedcore._ledger.json_text import json_text
 from schedcore.domain.clock import MILLISECOND, text
 from schedcore.domain.errors import Conflict
 from schedcore.domain.outcome import Outcome
@@ -100,9 +99,7 @@ def run_now(
     if verdict == "replace":
         replace_live(e.ledger, c, [job["id"]], now)
     slot = _manual_instant(c, compiled, now)
-    origin = orjson.dumps(
-        {"actor": actor.name, "actor_kind": actor.kind, "reason": reason, "overlap": overlap}
-    ).decode()
+    origin = json_text({"actor": actor.name, "actor_kind": actor.kind, "reason": reason, "overlap": overlap})
     delivery = retry_of["delivery_key"] if retry_of else None
     if retry_of is not None and delivery is None:
         delivery = _delivery_key(compiled, retry_of)
@@ -131,7 +128,7 @@ def run_now(
     )
     jobs.touch(c, [job["id"]])
     action = "retry" if retry_of else "run"
-    changes = orjson.dumps({"overlap": [compiled.policies.overlap, overlap]}).decode() if overlap else None
+    changes = json_text({"overlap": [compiled.policies.overlap, overlap]}) if overlap else None
     events.record(c, job["id"], now, actor, action, reason=reason, run_id=run_id, changes=changes)
     e.ledger.dialect.notify(c)
     return int(run_id)
@@ -196,7 +193,7 @@ def backfill(
                 for slot in free
             ],
         )
-        changes = orjson.dumps({"slots": [len(free), text(free[0]), text(free[-1])]}).decode()
+        changes = json_text({"slots": [len(free), text(free[0]), text(free[-1])]})
         events.record(c, job["id"], now, actor, "backfill", reason=reason, changes=changes)
         e.ledger.dialect.notify(c)
     return len(free)

@@ -11,13 +11,12 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from schedcore._engine import moves
 from schedcore._engine.state import Engine, Finish
 from schedcore._ledger import events, groups, jobs
 from schedcore._ledger import runs as rows
 from schedcore._ledger.events import Actor
+from schedcore._ledger.json_text import json_text
 from schedcore.domain.run import RunState, RunTrigger
 from schedcore.domain.settle import Settled, settle
 
@@ -155,8 +154,8 @@ def _row(finish: Finish, decided: Settled) -> tuple[Any, ...]:
         finish.assert_exit,
         finish.assert_ms,
         finish.assert_output,
-        orjson.dumps(dict(outcome.usage)).decode() if outcome.usage else None,
-        orjson.dumps(dict(outcome.detail)).decode() if outcome.detail else None,
+        json_text(dict(outcome.usage)) if outcome.usage else None,
+        json_text(dict(outcome.detail)) if outcome.detail else None,
         1 if again and item.job.policies.overlap != "parallel" else 0,
     )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from schedcore._ledger import shelves
+from schedcore._ledger.json_text import json_text
 from schedcore.domain.errors import Refused
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Shelf:
 
     def put(self, key: str, value: Any) -> None:
         """Put JSON under a key (at most 256 KiB); ``None`` takes it off. Raises ``Refused`` when too large."""
-        text = None if value is None else orjson.dumps(value).decode()
+        text = None if value is None else json_text(value)
         if text is not None and len(text) > LARGEST:
             raise Refused(
                 f"{len(text)} bytes do not fit on a shelf",

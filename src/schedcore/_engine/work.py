@@ -114,7 +114,7 @@ def stopped(reason: str, outcome: Outcome | None = None) -> Outcome:
     kind, why = _STOPPED.get(reason, ("interrupted", reason))
     text = outcome.text if outcome is not None else None
     code = outcome.exit_code if outcome is not None else None
-    return Outcome(kind, why, text, code)  # type: ignore[arg-type]
+    return Outcome(kind, why, text, code)  # type: ignore[arg-type]  # kinds of _STOPPED only
 
 
 def _with_text(outcome: Outcome, text: str) -> Outcome:

@@ -44,7 +44,7 @@ def follow_zone_data(e: Engine) -> int:
         if not ids:
             return followed
         after_id = ids[-1]
-        followed += e.ledger.run(lambda c, ids=ids: _batch(e, c, ids, version))  # type: ignore[misc]
+        followed += e.ledger.run(lambda c, ids=ids: _batch(e, c, ids, version))  # type: ignore[misc]  # mypy takes a default as an argument
 
 
 def _batch(e: Engine, c: Connection, ids: list[int], version: str) -> int:

@@ -103,5 +103,5 @@ def _own_check(executor: Executor, payload: Any, field: str) -> list[Refused]:
         executor.check(payload)
     except Refused as error:
         inside = error.field is None or error.field == field or error.field.startswith(f"{field}.")
-        return [error if error.field and inside else error.under(field)]  # type: ignore[list-item]
+        return [error if error.field and inside else error.under(field)]  # type: ignore[list-item]  # under() answers its own kind
     return []

@@ -107,7 +107,7 @@ def given(plugins: Iterable[Any], installed: Iterable[Candidate]) -> list[Candid
             known = at.get(one.__name__) if isinstance(one, ModuleType) else None
             name = known.name if known else _name(one)
         source = (known.distribution, known.version) if known else (None, None)
-        candidates.append(Candidate(name, lambda plugin=plugin: plugin, *source))  # type: ignore[misc]
+        candidates.append(Candidate(name, lambda plugin=plugin: plugin, *source))  # type: ignore[misc]  # mypy takes a default as an argument
     return candidates
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -18,9 +18,9 @@ from schedcore._ledger.upsert import upsert
 from schedcore.domain.errors import Conflict
 
 __all__ = [
-    "Declared",
+    "JOINED",
+    "WIDE",
     "by_ids",
-    "by_source",
     "close_definition",
     "definition",
     "definition_at",
@@ -38,22 +38,19 @@ __all__ = [
     "lock_many",
     "new_due",
     "new_uid",
-    "of_source",
     "open_definition",
     "open_definitions",
     "redefine",
     "set_due",
     "similar",
-    "stamp",
     "touch",
     "triggers",
     "update",
-    "with_definitions",
 ]
 
 Found = dict[str, Any]
 
-_WIDE = (
+WIDE = (
     *jobs.c,
     due.c.next_run_at,
     due.c.last_slot,
@@ -63,7 +60,7 @@ _WIDE = (
     due.c.faults,
     due.c.lane,
 )
-_JOINED = jobs.outerjoin(due, due.c.job_id == jobs.c.id)
+JOINED = jobs.outerjoin(due, due.c.job_id == jobs.c.id)
 
 
 def new_uid() -> str:
@@ -113,7 +110,7 @@ def _taken(error: sa.exc.IntegrityError, values: Mapping[str, Any]) -> Conflict:
 def lock(c: sa.Connection, job_id: int) -> Found:
     """The job, with its row of ``due`` locked until the transaction ends."""
     c.execute(sa.select(due.c.job_id).where(due.c.job_id == job_id).with_for_update()).one()
-    return dict(c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.id == job_id)).mappings().one())
+    return dict(c.execute(sa.select(*WIDE).select_from(JOINED).where(jobs.c.id == job_id)).mappings().one())
 
 
 def lock_many(c: sa.Connection, job_ids: Sequence[int]) -> None:
@@ -150,7 +147,7 @@ def find(c: sa.Connection, text: str) -> list[Found]:
 
     A live job comes before retired ones of the same key.
     """
-    query = sa.select(*_WIDE).select_from(_JOINED)
+    query = sa.select(*WIDE).select_from(JOINED)
     exact = c.execute(query.where(sa.or_(jobs.c.uid == text, jobs.c.key == text)).order_by(jobs.c.id.desc()))
     rows = [dict(r) for r in exact.mappings()]
     if rows:
@@ -170,7 +167,7 @@ def similar(c: sa.Connection, limit: int = 5000) -> list[str]:
 
 def by_ids(c: sa.Connection, ids: Sequence[int]) -> dict[int, Found]:
     """Jobs by their integer ids."""
-    rows = c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.id.in_(ids))).mappings()
+    rows = c.execute(sa.select(*WIDE).select_from(JOINED).where(jobs.c.id.in_(ids))).mappings()
     return {r["id"]: dict(r) for r in rows}
 
 
@@ -199,68 +196,6 @@ def last_slots(c: sa.Connection) -> int | None:
     return c.execute(sa.select(sa.func.max(due.c.last_slot))).scalar()
 
 
-def by_source(c: sa.Connection, source: str) -> dict[str, Found]:
-    """All jobs of a source, retired ones too, by their external id."""
-    rows = c.execute(sa.select(*_WIDE).select_from(_JOINED).where(jobs.c.source == source)).mappings()
-    return {r["external_id"]: dict(r) for r in rows}
-
-
-class Declared(NamedTuple):
-    """What an apply must know of a job of its source before it reads anything."""
-
-    external_id: str
-    id: int
-    key: str
-    state: str
-    declared: str | None
-
-
-def of_source(c: sa.Connection, source: str) -> dict[str, Declared]:
-    """All jobs of a source, retired ones too, by their external id: what is cheap to know of each."""
-    columns = (jobs.c.external_id, jobs.c.id, jobs.c.key, jobs.c.state, jobs.c.declared)
-    rows = c.execute(sa.select(*columns).where(jobs.c.source == source).order_by(jobs.c.id))
-    return {row[0]: Declared(*row) for row in rows}
-
-
-def with_definitions(c: sa.Connection, ids: Sequence[int], *, lock: bool = False) -> dict[str, Found]:
-    """These jobs of one source by external id, each with its definition in force under ``current``.
-
-    ``lock`` locks every one of them, in the order of their ids.
-    """
-    found: dict[str, Found] = {}
-    for start in range(0, len(ids), _AT_ONCE):
-        some = ids[start : start + _AT_ONCE]
-        if lock:
-            lock_many(c, some)
-        for row in c.execute(_WHOLE.where(jobs.c.id.in_(some))):
-            job = dict(zip(_WIDE_NAMES, row, strict=False))
-            job["current"] = dict(zip(_TEXT_NAMES, row[len(_WIDE_NAMES) :], strict=True))
-            found[job["external_id"]] = job
-    return found
-
-
-_AT_ONCE = 500
-_WIDE_NAMES = tuple(column.name for column in _WIDE)
-_TEXT_NAMES = tuple(column.name for column in definitions.c)
-_WHOLE = (
-    sa.select(*_WIDE, *(column.label("d_" + column.name) for column in definitions.c))
-    .select_from(
-        _JOINED.join(
-            definitions,
-            sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
-        )
-    )
-    .order_by(jobs.c.id)
-)
-
-
-def stamp(c: sa.Connection, stamps: Mapping[int, str]) -> None:
-    """Note the stamps of declarations that jobs, by id, are found to say already."""
-    query = sa.update(jobs).where(jobs.c.id == sa.bindparam("job")).values(declared=sa.bindparam("mark"))
-    if stamps:
-        c.execute(query, [{"job": job, "mark": mark} for job, mark in stamps.items()])
-
-
 def listed(
     c: sa.Connection,
     *,
@@ -272,8 +207,8 @@ def listed(
     all_states: bool = False,
 ) -> list[Found]:
     """Jobs in the order of what comes next; those without a next slot last."""
-    query = sa.select(*_WIDE, definitions.c.trigger, definitions.c.policies).select_from(
-        _JOINED.outerjoin(
+    query = sa.select(*WIDE, definitions.c.trigger, definitions.c.policies).select_from(
+        JOINED.outerjoin(
             definitions,
             sa.and_(definitions.c.job_id == jobs.c.id, definitions.c.number == jobs.c.definition),
         )

@@ -33,6 +33,9 @@ class Appointed:
 
     trigger: Trigger
     relative: str | None = None
+    anew: bool = False
+    """Whether "relative" counts from this order on, even where the job said the same before: so in an edit that
+    names it. A declaration that is read again means the job as it is."""
 
     def content(self) -> Any:
         """What of it is the declaration's own, the same whenever it is read: of a calendar, its name."""

@@ -20,7 +20,7 @@ from importlib.resources import files
 from io import BytesIO
 from zoneinfo import ZoneInfo
 
-import tzdata  # type: ignore[import-untyped]
+import tzdata  # type: ignore[import-untyped]  # it ships no types
 
 from schedcore.domain.errors import Refused, nearest, shown
 

@@ -93,7 +93,8 @@ class Listener:
     """Told of what has happened, at least once, from the outbox, with a mark and a lease of its own (F-05).
 
     ``topics`` are among ``job.before_create`` (may raise ``Refused``; called in the order's own thread, before
-    anything is written), ``job.created``, ``job.paused``, ``job.retired``, ``run.final``, ``run.failed``.
+    anything is written), ``job.created``, ``job.paused``, ``job.retired``, ``job.breaker`` (so many runs
+    failed in a row that the breaker opened, or stays open after its probe), ``run.final``, ``run.failed``.
     ``tell(event)`` gets a mapping with ``number``, ``topic``, ``at`` (24 characters), ``job`` and, for runs,
     ``run``; raising makes it come again later.
     """

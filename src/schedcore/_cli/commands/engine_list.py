@@ -48,4 +48,4 @@ def command(front: Front, everything: bool) -> None:
 
 
 def _names(kinds: object) -> list[str]:
-    return [str(kind["kind"] if isinstance(kind, dict) else kind) for kind in kinds or ()]  # type: ignore[attr-defined]
+    return [str(kind["kind"] if isinstance(kind, dict) else kind) for kind in kinds or ()]  # type: ignore[attr-defined]  # a list, by the schema of hosts

@@ -17,14 +17,14 @@ from schedcore.domain.job import JobOrder
 from schedcore.domain.preview import preview
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["add", "refuse_taken"]
 
 
 def add(
-    control: Control,
+    control: Asker,
     data: Mapping[str, Any],
     *,
     reason: str | None,
@@ -66,7 +66,7 @@ def add(
     return answer
 
 
-def _first_slots(control: Control, order: JobOrder, now: int) -> list[dict[str, str | None]]:
+def _first_slots(control: Asker, order: JobOrder, now: int) -> list[dict[str, str | None]]:
     """The first slots of a job that gets this trigger now."""
     start = order.trigger.owed_from(now)
     return [slot.as_dict() for slot in preview(order.trigger, start, 3, lang=control.lang)]

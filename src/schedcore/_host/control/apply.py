@@ -18,13 +18,14 @@ from schedcore._host.control.ordering import clean_reason, now_of
 from schedcore._host.control.ordering import order as ordered
 from schedcore._host.control.stamps import stamps
 from schedcore._host.progress import Progress, counted
-from schedcore._ledger import jobs
+from schedcore._ledger import declaring
+from schedcore._ledger.declaring import Declared
 from schedcore.domain.errors import Refused, SchedcoreError
 from schedcore.domain.job import JobOrder
 from schedcore.domain.names import JOB_FIELDS
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.events import Actor
     from schedcore._ledger.ledger import Connection
 
@@ -34,7 +35,7 @@ _LONGEST = 200
 
 
 def apply(
-    control: Control,
+    control: Asker,
     declared: Mapping[str, Mapping[str, Any]],
     *,
     source: str,
@@ -51,9 +52,9 @@ def apply(
         now = now_of(control, c)
         offer = reading.offer(control, c, now)
         marks = stamps(control, offer, declared)
-        known = jobs.of_source(c, source)
+        known = declaring.of_source(c, source)
         rest = {i: data for i, data in declared.items() if not _still_said(known.get(i), marks.get(i))}
-        found = jobs.with_definitions(c, [known[i].id for i in rest if i in known])
+        found = declaring.with_definitions(c, [known[i].id for i in rest if i in known])
         good, bad = _read(control, rest, found, now, offer, progress)
         plan = _decided(control, c, good, found)
     _ask(control, plan)
@@ -61,8 +62,8 @@ def apply(
     if not dry_run and (plan.changes or plan.same or (prune and gone)):
 
         def deed(c: Connection, actor: Actor, now: int) -> tuple[Plan, dict[str, dict[str, Any]]]:
-            fresh = jobs.of_source(c, source)
-            mine = jobs.with_definitions(c, [fresh[i].id for i in rest if i in fresh], lock=True)
+            fresh = declaring.of_source(c, source)
+            mine = declaring.with_definitions(c, [fresh[i].id for i in rest if i in fresh], lock=True)
             again = _decided(control, c, {i: o for i, o in good.items() if i not in plan.rejects}, mine)
             again.retires = plan_retires(declared, fresh) if prune else []
             write(control, c, source, again, good, mine, fresh, marks, actor, now, reason, progress)
@@ -77,13 +78,13 @@ def apply(
     return _answer(plan, {**bad, **plan.rejects}, told, found, prune=prune, dry_run=dry_run)
 
 
-def _still_said(job: jobs.Declared | None, mark: str | None) -> bool:
+def _still_said(job: Declared | None, mark: str | None) -> bool:
     """Does the job say what is declared, so that nothing of it need be read?"""
     return job is not None and mark is not None and job.declared == mark and job.state != "retired"
 
 
 def _read(
-    control: Control,
+    control: Asker,
     declared: Mapping[str, Mapping[str, Any]],
     found: Mapping[str, dict[str, Any]],
     now: int,
@@ -122,7 +123,7 @@ def _with_key(data: Any, external_id: str) -> dict[str, Any]:
 
 
 def _all_errors(
-    control: Control, data: Any, external_id: str, now: int, known: reading.Offer, past_ok: bool
+    control: Asker, data: Any, external_id: str, now: int, known: reading.Offer, past_ok: bool
 ) -> list[SchedcoreError]:
     if not isinstance(data, Mapping):
         return []
@@ -140,7 +141,7 @@ def _all_errors(
 
 
 def _decided(
-    control: Control, c: Connection, good: Mapping[str, JobOrder], found: Mapping[str, dict[str, Any]]
+    control: Asker, c: Connection, good: Mapping[str, JobOrder], found: Mapping[str, dict[str, Any]]
 ) -> Plan:
     """What becomes of each, but for what the one who orders may not say."""
     plan = decide(c, good, found)
@@ -156,7 +157,7 @@ def _decided(
     return plan
 
 
-def _ask(control: Control, plan: Plan) -> None:
+def _ask(control: Asker, plan: Plan) -> None:
     for external_id, order in list(plan.creates.items()):
         try:
             reading.ask_listeners(control, order)

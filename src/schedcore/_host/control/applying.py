@@ -11,12 +11,13 @@ import orjson
 from schedcore._engine import moves, orders
 from schedcore._host.control.editing import differences
 from schedcore._host.progress import Progress, counted
-from schedcore._ledger import jobs
+from schedcore._ledger import declaring, jobs
+from schedcore._ledger.declaring import Declared
 from schedcore.domain.errors import Conflict, SchedcoreError
 from schedcore.domain.job import JobOrder
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.events import Actor
     from schedcore._ledger.ledger import Connection
 
@@ -47,7 +48,7 @@ class Plan:
         return bool(self.creates or self.edits or self.moves or self.revives)
 
 
-def plan_retires(declared: Mapping[str, Any], known: Mapping[str, jobs.Declared]) -> list[str]:
+def plan_retires(declared: Mapping[str, Any], known: Mapping[str, Declared]) -> list[str]:
     """What the ledger has of the source, and the source no longer declares."""
     return [i for i, row in known.items() if i not in declared and row.state != "retired"]
 
@@ -93,13 +94,13 @@ def taken(key: str, by: str) -> Conflict:
 
 
 def write(
-    control: Control,
+    control: Asker,
     c: Connection,
     source: str,
     plan: Plan,
     good: Mapping[str, JobOrder],
     found: Mapping[str, dict[str, Any]],
-    known: Mapping[str, jobs.Declared],
+    known: Mapping[str, Declared],
     marks: Mapping[str, str],
     actor: Actor,
     now: int,
@@ -126,4 +127,4 @@ def write(
     for start in counted(range(0, len(new), _PART), "writing", progress, each=1):
         part = new[start : start + _PART]
         orders.create_many(e, c, part, actor, now, source=source, reason=reason)
-    jobs.stamp(c, {found[i]["id"]: marks[i] for i in plan.same if i in marks and i in found})
+    declaring.stamp(c, {found[i]["id"]: marks[i] for i in plan.same if i in marks and i in found})

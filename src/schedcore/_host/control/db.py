@@ -14,7 +14,7 @@ from schedcore._ledger import checking, events, figures, migrate
 from schedcore.domain.errors import Refused
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
 
 __all__ = ["check", "events_of", "follow", "fsck", "stats", "upgrade"]
 
@@ -22,7 +22,7 @@ _MOST = 10_000
 _STORE = "the store: "
 
 
-def upgrade(control: Control, *, dry_run: bool) -> dict[str, Any]:
+def upgrade(control: Asker, *, dry_run: bool) -> dict[str, Any]:
     """See :meth:`Control.upgrade`."""
     if dry_run:
         before = migrate.current(control.ledger)
@@ -32,7 +32,7 @@ def upgrade(control: Control, *, dry_run: bool) -> dict[str, Any]:
     return {"before": before, "after": after, "sql": None, "dry_run": False}
 
 
-def check(control: Control) -> dict[str, Any]:
+def check(control: Asker) -> dict[str, Any]:
     """See :meth:`Control.check`."""
     ledger = control.ledger
     migrate.require(ledger)
@@ -44,18 +44,18 @@ def check(control: Control) -> dict[str, Any]:
     return {"v": 1, "ledger": str(ledger), "ok": not problems, "problems": problems}
 
 
-def fsck(control: Control, since: str | None) -> dict[str, Any]:
+def fsck(control: Asker, since: str | None) -> dict[str, Any]:
     """See :meth:`Control.fsck`."""
     with control.ledger.read() as c:
         start = ago_or_instant(since, now_of(control, c), "since")
     return audited(_url(control), control.engine.settings.policies, since=start)
 
 
-def _url(control: Control) -> str:
+def _url(control: Asker) -> str:
     return control.ledger.url.render_as_string(hide_password=False)
 
 
-def stats(control: Control) -> dict[str, Any]:
+def stats(control: Asker) -> dict[str, Any]:
     """See :meth:`Control.stats`."""
     ledger = control.ledger
     with ledger.read() as c:
@@ -64,7 +64,7 @@ def stats(control: Control) -> dict[str, Any]:
     return {"v": 1, "ledger": str(ledger), "tables": tables, **sizes}
 
 
-def events_of(control: Control, *, after: int | None, limit: int) -> list[dict[str, Any]]:
+def events_of(control: Asker, *, after: int | None, limit: int) -> list[dict[str, Any]]:
     """See :meth:`Control.events`."""
     if not 1 <= limit <= _MOST:
         raise Refused(
@@ -75,7 +75,7 @@ def events_of(control: Control, *, after: int | None, limit: int) -> list[dict[s
     return [{"id": row["id"], "key": row["key"], **event(row)} for row in found]
 
 
-def follow(control: Control, *, after: int | None, every: float) -> Iterator[dict[str, Any]]:
+def follow(control: Asker, *, after: int | None, every: float) -> Iterator[dict[str, Any]]:
     """See :meth:`Control.follow_events`."""
     if after is None:
         newest = events_of(control, after=None, limit=1)

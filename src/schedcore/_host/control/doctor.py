@@ -11,17 +11,17 @@ from schedcore._host.control.ordering import now_of
 from schedcore.domain.errors import SchedcoreError
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["CHECKS", "doctor"]
 
-Check = Callable[["Control", "Connection", int, int], Iterator[dict[str, Any]]]
+Check = Callable[["Asker", "Connection", int, int], Iterator[dict[str, Any]]]
 CHECKS: tuple[Check, ...] = (*doctor_host.CHECKS, *doctor_jobs.CHECKS)
 _KEYS = ("level", "check", "what", "remedy", "job", "run", "host", "plugin")
 
 
-def doctor(control: Control, since: str) -> list[dict[str, Any]]:
+def doctor(control: Asker, since: str) -> list[dict[str, Any]]:
     """See :meth:`Control.doctor`."""
     told: list[dict[str, Any]] = []
     with control.ledger.read() as c:
@@ -41,7 +41,7 @@ def doctor(control: Control, since: str) -> list[dict[str, Any]]:
     return sorted(told, key=lambda finding: finding["level"] != "bad")
 
 
-def _plugins(control: Control) -> Iterator[dict[str, Any]]:
+def _plugins(control: Asker) -> Iterator[dict[str, Any]]:
     """The checks that plugins declare, outside any transaction."""
     for plugin, check in control.engine.toolbox.checks:
         if check.look is None:

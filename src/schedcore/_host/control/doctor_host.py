@@ -14,7 +14,7 @@ from schedcore._ledger import holds, hosts, jobs, listeners
 from schedcore.domain.clock import SECOND, text
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["CHECKS"]
@@ -24,7 +24,7 @@ _CLOCKS_APART = 5 * SECOND
 _LEAST_FREE = 512 * 1024 * 1024
 
 
-def dead_hosts(control: Control, c: Connection, now: int, since: int) -> Findings:
+def dead_hosts(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Hosts that are marked live and do not beat, faults that live ones told of, and that nobody lives."""
     present = [host_line(row, now) for row in hosts.listed(c)]
     if not present:
@@ -38,14 +38,14 @@ def dead_hosts(control: Control, c: Connection, now: int, since: int) -> Finding
             yield {"level": "note", "what": f"{name}: {value}", "host": host["name"]}
 
 
-def open_holds(control: Control, c: Connection, now: int, since: int) -> Findings:
+def open_holds(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Holds: nothing is claimed while one is open."""
     for hold in holds.opened(c):
         what = f"hold {hold['reason']} since {text(hold['since'])} by {hold['actor']}: {hold['text'] or ''}"
         yield {"level": "bad", "what": what, "remedy": "`schedcore halt off` when it is safe"}
 
 
-def clocks(control: Control, c: Connection, now: int, since: int) -> Findings:
+def clocks(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """This machine's clock beside the ledger's, and slots decided in what is still the future."""
     apart = abs(control.engine.clocks.wall() - now)
     if apart > _CLOCKS_APART:
@@ -57,7 +57,7 @@ def clocks(control: Control, c: Connection, now: int, since: int) -> Findings:
         yield {"level": "bad", "what": what, "remedy": "its jobs wait until the clock has caught up"}
 
 
-def failing_listeners(control: Control, c: Connection, now: int, since: int) -> Findings:
+def failing_listeners(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Listeners that raised and have not caught up."""
     for row in listeners.listed(c):
         if row["failures"]:
@@ -67,13 +67,13 @@ def failing_listeners(control: Control, c: Connection, now: int, since: int) -> 
             yield {"level": "bad", "what": f"{what}: {row['last_error']}"}
 
 
-def plugins(control: Control, c: Connection, now: int, since: int) -> Findings:
+def plugins(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Plugins that were left out."""
     for plugin, what in control.faults:
         yield {"level": "bad", "what": f"left out: {what}", "plugin": plugin}
 
 
-def versions(control: Control, c: Connection, now: int, since: int) -> Findings:
+def versions(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Live hosts that differ, and hosts of this machine that are older than the installed files (T-22)."""
     present = [host for host in (host_line(row, now) for row in hosts.listed(c)) if host["alive"]]
     told: dict[str, dict[str, list[str]]] = {}
@@ -102,7 +102,7 @@ def _flat(versions: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield prefix + name, value
 
 
-def ledger_build(control: Control, c: Connection, now: int, since: int) -> Findings:
+def ledger_build(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """The database: a build with the WAL-reset fault, or settings that promise less than G5 asks."""
     dialect = control.ledger.dialect
     if dialect.wal_reset_fault():
@@ -113,7 +113,7 @@ def ledger_build(control: Control, c: Connection, now: int, since: int) -> Findi
             yield {"level": "bad", "what": f"the server promises less than durable: {weaker}"}
 
 
-def ledger_file(control: Control, c: Connection, now: int, since: int) -> Findings:
+def ledger_file(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Who may read the ledger's file, and the room on its disk and the state folder's."""
     folders = {control.engine.folder}
     if control.ledger.path is not None:

@@ -19,7 +19,7 @@ from schedcore.domain.local import local_text
 from schedcore.domain.run import RunState
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["CHECKS", "active_jobs"]
@@ -29,7 +29,7 @@ _OVERDUE = 15 * MINUTE
 _BAD_ENDS = (RunState.FAILED, RunState.INTERRUPTED, RunState.BLOCKED)
 
 
-def failures(control: Control, c: Connection, now: int, since: int) -> Findings:
+def failures(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Runs that ended badly since, by job."""
     for row in health.bad_ends(c, since, [s.value for s in _BAD_ENDS]):
         word = RunState(row["state"]).word
@@ -39,7 +39,7 @@ def failures(control: Control, c: Connection, now: int, since: int) -> Findings:
         yield {"level": "bad", "what": what, "remedy": remedy, "job": row["key"], "run": row["newest"]}
 
 
-def overdue(control: Control, c: Connection, now: int, since: int) -> Findings:
+def overdue(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Slots that nobody decided 15 minutes after their time."""
     for row in health.overdue(c, now - _OVERDUE):
         what = f"a slot is overdue since {text(row['next_run_at'])}"
@@ -47,7 +47,7 @@ def overdue(control: Control, c: Connection, now: int, since: int) -> Findings:
         yield {"level": "bad", "what": what, "remedy": remedy, "job": row["key"]}
 
 
-def paused(control: Control, c: Connection, now: int, since: int) -> Findings:
+def paused(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Open breakers, and jobs that cannot be read or whose trigger raised."""
     for row in health.stopped(c):
         reason = row["state_reason"] or ""
@@ -61,7 +61,7 @@ def paused(control: Control, c: Connection, now: int, since: int) -> Findings:
             yield {"level": "bad", "what": f"it is paused: {reason}", "remedy": remedy, "job": row["key"]}
 
 
-def no_next(control: Control, c: Connection, now: int, since: int) -> Findings:
+def no_next(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Active jobs that will never fire again, and are not done."""
     for row in health.without_next(c):
         remedy = "give it a new trigger, or remove it"
@@ -73,7 +73,7 @@ def no_next(control: Control, c: Connection, now: int, since: int) -> Findings:
         }
 
 
-def unresolved(control: Control, c: Connection, now: int, since: int) -> Findings:
+def unresolved(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Jobs that no live host can run: their kind, tags or environment is nobody's; payloads that do not fit."""
     known = reading.offer(control, c, now)
     for row, job in active_jobs(control, c):
@@ -110,7 +110,7 @@ def unresolved(control: Control, c: Connection, now: int, since: int) -> Finding
             yield {"level": "bad", "what": refusal, "remedy": remedy, "job": row["key"]}
 
 
-def _refusals(control: Control, job: Compiled, known: reading.Offer) -> Iterator[str]:
+def _refusals(control: Asker, job: Compiled, known: reading.Offer) -> Iterator[str]:
     """What would be refused, were the job ordered now."""
     try:
         if job.kind in known.here:
@@ -123,7 +123,7 @@ def _refusals(control: Control, job: Compiled, known: reading.Offer) -> Iterator
         yield str(error)
 
 
-def calendars(control: Control, c: Connection, now: int, since: int) -> Findings:
+def calendars(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Calendars of jobs that no live host declares, and those whose list of dates has come to its end (F-15)."""
     live = declared.declared_by_live(c, now)
     ended: set[str] = set()
@@ -145,7 +145,7 @@ def calendars(control: Control, c: Connection, now: int, since: int) -> Findings
             yield {"level": "note", "what": what, "remedy": "add the dates to come", "job": row["key"]}
 
 
-def unchecked(control: Control, c: Connection, now: int, since: int) -> Findings:
+def unchecked(control: Asker, c: Connection, now: int, since: int) -> Findings:
     """Jobs whose green means exit 0 only (A-05, A-06), and jobs of nobody."""
     for row, job in active_jobs(control, c):
         if isinstance(job, Exception):
@@ -159,7 +159,7 @@ def unchecked(control: Control, c: Connection, now: int, since: int) -> Findings
             yield {"level": "note", "what": "it has no owner", "remedy": "add `owner`", "job": row["key"]}
 
 
-def active_jobs(control: Control, c: Connection) -> Iterator[tuple[dict[str, Any], Compiled | Exception]]:
+def active_jobs(control: Asker, c: Connection) -> Iterator[tuple[dict[str, Any], Compiled | Exception]]:
     """The active jobs, compiled as the tick compiles them."""
     rows = jobs.listed(c, states=("active",), limit=100_000)
     engine = control.engine

@@ -10,7 +10,7 @@ from schedcore.spec.secrets import SecretRefused
 
 if TYPE_CHECKING:
     from schedcore._engine.toolbox import Toolbox
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["granted", "secrets"]
@@ -18,7 +18,7 @@ __all__ = ["granted", "secrets"]
 _ASK = "if only the service has it, ask where its environment is"
 
 
-def granted(control: Control, c: Connection) -> dict[str, list[str]]:
+def granted(control: Asker, c: Connection) -> dict[str, list[str]]:
     """The secrets granted to active jobs, each with the keys of those jobs."""
     found: dict[str, list[str]] = {}
     for row, job in active_jobs(control, c):

@@ -14,7 +14,7 @@ from schedcore.domain.job_trigger import Appointed
 from schedcore.domain.names import TRIGGER_FIELDS
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
 
 __all__ = ["edited_trigger", "stored_appointment"]
 
@@ -50,7 +50,7 @@ def edited_trigger(
     return {n: v for n, v in (kept | new).items() if v is not None and n not in gone}
 
 
-def stored_appointment(control: Control, job: dict[str, Any], current: dict[str, Any]) -> Appointed:
+def stored_appointment(control: Asker, job: dict[str, Any], current: dict[str, Any]) -> Appointed:
     """The stored trigger, as it is. Raises :class:`Refused` where it cannot be read and was not replaced."""
     try:
         trigger = moves.trigger_of(current, control.kinds())

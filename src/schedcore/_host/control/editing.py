@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from schedcore._engine import orders
+from schedcore._engine.ordered import differences as stored_differences
 from schedcore._host.control import find, reading
 from schedcore._host.control.adding import refuse_taken
 from schedcore._host.control.assertions import refuse_self_made
@@ -25,7 +26,7 @@ from schedcore.domain.names import POLICY_FIELDS
 from schedcore.domain.preview import preview
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._host.control.reading import Offer
     from schedcore._ledger.ledger import Connection
 
@@ -35,7 +36,7 @@ _PLAIN = ("name", "owner", "scope")
 
 
 def edit(
-    control: Control, text: str, changes: Mapping[str, Any], *, reason: str | None, dry_run: bool
+    control: Asker, text: str, changes: Mapping[str, Any], *, reason: str | None, dry_run: bool
 ) -> dict[str, Any]:
     """See :meth:`Control.edit`."""
     reason = clean_reason(reason)
@@ -70,7 +71,7 @@ def edit(
 
 
 def _deed(
-    control: Control,
+    control: Asker,
     c: Connection,
     job_id: int,
     changes: Mapping[str, Any],
@@ -94,12 +95,12 @@ def _refuse_retired(job: dict[str, Any]) -> None:
 
 def differences(job: dict[str, Any], current: dict[str, Any], order: JobOrder) -> dict[str, Any]:
     """What an order would change of a job, field by field: ``{field: [old, new]}``."""
-    changed, plain = orders.differences(job, current, order)
+    changed, plain = stored_differences(job, current, order)
     return changes_of({**changed, **{name: [job[name], value] for name, value in plain.items()}})
 
 
 def changed_order(
-    control: Control,
+    control: Asker,
     job: dict[str, Any],
     current: dict[str, Any],
     changes: Mapping[str, Any],
@@ -137,6 +138,7 @@ def changed_order(
     if touches:
         data["trigger"] = edited_trigger(current, form.given.get("trigger"), form.flat, taken.flat)
         order = reading.read_order(control, data, now, known)
+        order = replace(order, appointed=replace(order.appointed, anew=True))
     else:
         order = reading.read_order(control, data, now, known, past_ok=True)
         order = replace(order, appointed=stored_appointment(control, job, current))

@@ -16,7 +16,7 @@ from schedcore.domain.clock import text
 from schedcore.domain.run import RunState, RunTrigger
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
 
 __all__ = ["export"]
 
@@ -39,7 +39,7 @@ _JSON = {
 
 
 def export(
-    control: Control, *, jobs: bool, runs: bool, events: bool, progress: Progress | None = None
+    control: Asker, *, jobs: bool, runs: bool, events: bool, progress: Progress | None = None
 ) -> Iterator[dict[str, Any]]:
     """See :meth:`Control.export`."""
     with control.ledger.read() as c:

@@ -18,7 +18,7 @@ from schedcore.domain.clock import text as utc
 from schedcore.domain.errors import Conflict, Refused
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.events import Actor
     from schedcore._ledger.ledger import Connection
 
@@ -28,7 +28,7 @@ _MOST = 10_000
 
 
 def backfill(
-    control: Control,
+    control: Asker,
     text: str,
     from_: str,
     to: str,

@@ -9,7 +9,7 @@ from schedcore.domain.clock import parse_text
 from schedcore.domain.errors import NotFound, Refused, nearest
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["job_of", "locked_job", "locked_run", "run_of"]
@@ -84,7 +84,7 @@ def _no_run(run: int | str) -> NotFound:
     return NotFound(f"there is no run {run}", code="no_run", field="run", value=run, hint=hint)
 
 
-def zone_of(control: Control, trigger: str) -> str:
+def zone_of(control: Asker, trigger: str) -> str:
     """The zone of a stored trigger; UTC where it cannot be read."""
     try:
         read = control.engine.compiler.trigger(trigger)

@@ -15,7 +15,7 @@ from schedcore.domain.clock import SECOND
 from schedcore.domain.errors import Conflict, NotFound, nearest
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.events import Actor
     from schedcore._ledger.ledger import Connection
 
@@ -26,7 +26,7 @@ PERIODS = 3
 _LIFTABLE = ("halt", "clock")
 
 
-def listed(control: Control, *, all_states: bool) -> list[dict[str, Any]]:
+def listed(control: Asker, *, all_states: bool) -> list[dict[str, Any]]:
     """See :meth:`Control.hosts`."""
     with control.ledger.read() as c:
         now = now_of(control, c)
@@ -66,7 +66,7 @@ def host_line(row: dict[str, Any], now: int) -> dict[str, Any]:
     }
 
 
-def halt(control: Control, on: bool, reason: str | None, *, dry_run: bool) -> dict[str, Any]:
+def halt(control: Asker, on: bool, reason: str | None, *, dry_run: bool) -> dict[str, Any]:
     """See :meth:`Control.halt`."""
     why = required_reason(reason) if on else clean_reason(reason)
     if dry_run:
@@ -92,7 +92,7 @@ def halt(control: Control, on: bool, reason: str | None, *, dry_run: bool) -> di
     return {"halted": "halt" in opened, "changed": changed, "holds": opened, "dry_run": False}
 
 
-def drain(control: Control, host: str | int, *, reason: str | None, dry_run: bool) -> dict[str, Any]:
+def drain(control: Asker, host: str | int, *, reason: str | None, dry_run: bool) -> dict[str, Any]:
     """See :meth:`Control.drain`."""
     why = clean_reason(reason)
     with control.ledger.read() as c:

@@ -17,7 +17,7 @@ from schedcore.domain.names import JOB_STATES, POLICY_FIELDS
 from schedcore.domain.preview import preview
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
     from schedcore.domain.trigger import Trigger
 
@@ -28,7 +28,7 @@ _LAST = 5
 
 
 def listed(
-    control: Control,
+    control: Asker,
     states: Sequence[str],
     kind: str | None,
     label: str | None,
@@ -50,7 +50,7 @@ def listed(
     return [_line(control, row, last.get(row["id"]), now) for row in found]
 
 
-def _line(control: Control, row: dict[str, Any], last: dict[str, Any] | None, now: int) -> dict[str, Any]:
+def _line(control: Asker, row: dict[str, Any], last: dict[str, Any] | None, now: int) -> dict[str, Any]:
     words, zone = trigger_words(control, row["trigger"])
     due = row["next_run_at"]
     ran = (last["started_at"] or last["scheduled_for"]) if last else None
@@ -73,7 +73,7 @@ def _line(control: Control, row: dict[str, Any], last: dict[str, Any] | None, no
     }
 
 
-def show(control: Control, text: str) -> dict[str, Any]:
+def show(control: Asker, text: str) -> dict[str, Any]:
     """See :meth:`Control.show`."""
     with control.ledger.read() as c:
         now = now_of(control, c)
@@ -131,11 +131,11 @@ def show(control: Control, text: str) -> dict[str, Any]:
     }
 
 
-def _beat(control: Control) -> int:
+def _beat(control: Asker) -> int:
     return int(control.engine.settings.beat * SECOND)
 
 
-def _policies(control: Control, current: dict[str, Any], known: reading.Offer) -> dict[str, Any]:
+def _policies(control: Asker, current: dict[str, Any], known: reading.Offer) -> dict[str, Any]:
     try:
         resolved = reading.policies_of(control, current["policies"], current["kind"], known)
     except SchedcoreError as error:
@@ -151,7 +151,7 @@ def _policies(control: Control, current: dict[str, Any], known: reading.Offer) -
     return shown
 
 
-def _slots(control: Control, stored: str, job: dict[str, Any], now: int) -> list[dict[str, str | None]]:
+def _slots(control: Asker, stored: str, job: dict[str, Any], now: int) -> list[dict[str, str | None]]:
     if job["state"] != "active":
         return []
     try:
@@ -166,13 +166,13 @@ def _slots(control: Control, stored: str, job: dict[str, Any], now: int) -> list
     ]
 
 
-def zone_by_job(control: Control, c: Connection, ids: Sequence[int]) -> dict[int, str]:
+def zone_by_job(control: Asker, c: Connection, ids: Sequence[int]) -> dict[int, str]:
     """The zones of jobs."""
     found = jobs.triggers(c, sorted(set(ids)))
     return {job_id: find.zone_of(control, stored) for job_id, stored in found.items()}
 
 
-def history(control: Control, text: str, *, limit: int, after: int) -> list[dict[str, Any]]:
+def history(control: Asker, text: str, *, limit: int, after: int) -> list[dict[str, Any]]:
     """See :meth:`Control.history`."""
     with control.ledger.read() as c:
         job = find.job_of(c, text)

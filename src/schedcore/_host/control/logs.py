@@ -12,7 +12,7 @@ from schedcore._host.control import find
 from schedcore.domain.run import FINAL, RunState
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
 
 __all__ = ["follow", "logs"]
 
@@ -21,7 +21,7 @@ _AT_ONCE = 1024 * 1024
 _REF = re.compile(r"output/[0-9]+\.log", re.ASCII)
 
 
-def logs(control: Control, run: int | str, *, offset: int) -> dict[str, Any]:
+def logs(control: Asker, run: int | str, *, offset: int) -> dict[str, Any]:
     """See :meth:`Control.logs`."""
     with control.ledger.read() as c:
         row = find.run_of(c, run)
@@ -57,7 +57,7 @@ def logs(control: Control, run: int | str, *, offset: int) -> dict[str, Any]:
     return answer | {"where": where, "text": tail, "path": None, "offset": 0, "note": note}
 
 
-def _path(control: Control, row: dict[str, Any]) -> Path | None:
+def _path(control: Asker, row: dict[str, Any]) -> Path | None:
     """The file below this host's state folder, if it is there; nothing outside it is ever read."""
     ref = row["output_ref"] or f"output/{row['id']}.log"
     if not _REF.fullmatch(ref):
@@ -92,7 +92,7 @@ def _whole_characters(data: bytes, *, final: bool) -> tuple[str, int]:
     return data[:end].decode("utf-8", "replace"), end
 
 
-def follow(control: Control, run: int | str, *, every: float) -> Iterator[dict[str, Any]]:
+def follow(control: Asker, run: int | str, *, every: float) -> Iterator[dict[str, Any]]:
     """See :meth:`Control.follow_logs`."""
     offset, told = 0, False
     while True:

@@ -16,7 +16,7 @@ from schedcore.domain.errors import Conflict, Refused, nearest
 from schedcore.domain.run import LIVE, RunState
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.events import Actor
     from schedcore._ledger.ledger import Connection
 
@@ -26,7 +26,7 @@ _MODES = ("drain", "stop")
 _LIVE = tuple(s.value for s in LIVE)
 
 
-def pause(control: Control, text: str, *, reason: str | None, mode: str, dry_run: bool) -> dict[str, Any]:
+def pause(control: Asker, text: str, *, reason: str | None, mode: str, dry_run: bool) -> dict[str, Any]:
     """See :meth:`Control.pause`."""
     reason = clean_reason(reason)
     if mode not in _MODES:
@@ -71,7 +71,7 @@ def _would(run: dict[str, Any], mode: str) -> str:
     return "stopping" if run["state"] == RunState.RUNNING.value else "cancelled"
 
 
-def resume(control: Control, text: str, *, reason: str | None, dry_run: bool) -> dict[str, Any]:
+def resume(control: Asker, text: str, *, reason: str | None, dry_run: bool) -> dict[str, Any]:
     """See :meth:`Control.resume`."""
     reason = clean_reason(reason)
 
@@ -106,7 +106,7 @@ def resume(control: Control, text: str, *, reason: str | None, dry_run: bool) ->
     return _after(control, job_id) | {"passed": passed}
 
 
-def _refuse_gone(control: Control, c: Connection, job: dict[str, Any]) -> None:
+def _refuse_gone(control: Asker, c: Connection, job: dict[str, Any]) -> None:
     """Refuse a job whose calendar no live host declares: the next start would pause it again (F-15)."""
     stored = orjson.loads(moves.current(c, job)["trigger"])
     calendar = stored.get("calendar") if isinstance(stored, dict) else None
@@ -123,7 +123,7 @@ def _refuse_gone(control: Control, c: Connection, job: dict[str, Any]) -> None:
         )
 
 
-def remove(control: Control, text: str, *, reason: str | None, dry_run: bool) -> dict[str, Any]:
+def remove(control: Asker, text: str, *, reason: str | None, dry_run: bool) -> dict[str, Any]:
     """See :meth:`Control.remove`."""
     reason = clean_reason(reason)
 
@@ -152,7 +152,7 @@ def _answer(job: dict[str, Any], state: str, *, dry_run: bool) -> dict[str, Any]
     return {"id": job["uid"], "key": job["key"], "was": job["state"], "state": state, "dry_run": dry_run}
 
 
-def _after(control: Control, job_id: int) -> dict[str, Any]:
+def _after(control: Asker, job_id: int) -> dict[str, Any]:
     """The job as it is after the order's commit."""
     with control.ledger.read() as c:
         job = jobs.by_ids(c, [job_id])[job_id]
@@ -167,7 +167,7 @@ def _after(control: Control, job_id: int) -> dict[str, Any]:
     }
 
 
-def _zone(control: Control, job_id: int) -> str:
+def _zone(control: Asker, job_id: int) -> str:
     with control.ledger.read() as c:
         stored = jobs.triggers(c, [job_id])
     return find.zone_of(control, stored[job_id]) if job_id in stored else "UTC"

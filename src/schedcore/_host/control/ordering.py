@@ -16,7 +16,7 @@ from schedcore._ledger.ledger import CommitUnknown
 from schedcore.domain.errors import LedgerError, Refused
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.events import Actor
     from schedcore._ledger.ledger import Connection
 
@@ -27,7 +27,7 @@ _TRIES = 3
 _LONGEST = 1_000
 
 
-def order(control: Control, deed: Callable[[Connection, Actor, int], T]) -> T:
+def order(control: Asker, deed: Callable[[Connection, Actor, int], T]) -> T:
     """Do ``deed(c, actor, now)`` in one writing transaction; answers what it answered, once that is durable."""
     ledger = control.ledger
     for left in reversed(range(_TRIES)):
@@ -50,7 +50,7 @@ def order(control: Control, deed: Callable[[Connection, Actor, int], T]) -> T:
     raise AssertionError("unreachable")
 
 
-def _taken(control: Control, token: str, error: CommitUnknown) -> bool:
+def _taken(control: Asker, token: str, error: CommitUnknown) -> bool:
     try:
         return control.ledger.run(lambda c: events.found(c, token))
     except LedgerError as again:
@@ -61,7 +61,7 @@ def _taken(control: Control, token: str, error: CommitUnknown) -> bool:
         ) from error
 
 
-def now_of(control: Control, c: Connection) -> int:
+def now_of(control: Asker, c: Connection) -> int:
     """Now, as the ledger tells it."""
     return control.ledger.times.now(c)
 

@@ -22,7 +22,7 @@ from schedcore.domain.words import words_of
 
 if TYPE_CHECKING:
     from schedcore._engine.toolbox import Compiled
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["compiled_of", "down", "next_slots"]
@@ -31,7 +31,7 @@ _APART = 10 * MINUTE
 
 
 def next_slots(
-    control: Control,
+    control: Asker,
     job: str | None,
     *,
     expr: str | None,
@@ -90,12 +90,12 @@ def next_slots(
     return answer | ({"dropped": dropped} if trigger.drops else {})
 
 
-def _now_without_ledger(control: Control) -> int:
+def _now_without_ledger(control: Asker) -> int:
     """An expression needs no ledger, so the machine's own clock will do."""
     return control.engine.clocks.wall()
 
 
-def compiled_of(control: Control, c: Connection, row: dict[str, Any]) -> Compiled:
+def compiled_of(control: Asker, c: Connection, row: dict[str, Any]) -> Compiled:
     """The job's definition in force, compiled as the tick compiles it. Raises :class:`Conflict`."""
     engine = control.engine
     key = (row["id"], row["definition"])
@@ -113,7 +113,7 @@ def _trigger_of(compiled: Compiled) -> Trigger:
     return compiled.trigger
 
 
-def down(control: Control, text: str, down_from: str, up_at: str) -> dict[str, Any]:
+def down(control: Asker, text: str, down_from: str, up_at: str) -> dict[str, Any]:
     """See :meth:`Control.down`."""
     with control.ledger.read() as c:
         row = find.job_of(c, text)
@@ -176,7 +176,7 @@ def _decided_until(
 
 
 def _outcome(
-    control: Control, compiled: Compiled, planned: Plan, until: int
+    control: Asker, compiled: Compiled, planned: Plan, until: int
 ) -> tuple[list[dict[str, Any]], list[Skip]]:
     """The runs and skipped rows of a plan, as the tick writes them at ``until`` with no other run alive."""
     settings = control.engine.settings

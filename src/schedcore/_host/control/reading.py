@@ -15,7 +15,7 @@ from schedcore.domain.policy import Policies, Resolved, resolve
 from schedcore.domain.reading import table
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
     from schedcore.spec.declarations import Executor
 
@@ -32,7 +32,7 @@ __all__ = [
 class Offer:
     """What is known of kinds of work: those of this process, those any host announced, those offered now."""
 
-    def __init__(self, control: Control, c: Connection, now: int) -> None:
+    def __init__(self, control: Asker, c: Connection, now: int) -> None:
         self.here = {kind: executor for kind, (_, executor) in control.engine.toolbox.executors.items()}
         self.announced = hosts.known_kinds(c)
         self.live = hosts.live(c, now)
@@ -56,13 +56,13 @@ class Offer:
         return Policies(), True
 
 
-def offer(control: Control, c: Connection, now: int) -> Offer:
+def offer(control: Asker, c: Connection, now: int) -> Offer:
     """What is known of kinds of work now."""
     return Offer(control, c, now)
 
 
 def read_order(
-    control: Control, data: Mapping[str, Any], now: int, known: Offer, *, past_ok: bool = False
+    control: Asker, data: Mapping[str, Any], now: int, known: Offer, *, past_ok: bool = False
 ) -> JobOrder:
     """The order in ``data``, whole and checked. Raises :class:`Refused` with the path of the field."""
     order = JobOrder.parse(
@@ -80,12 +80,12 @@ def read_order(
     return order
 
 
-def check_payload(control: Control, kind: str, payload: Mapping[str, Any], known: Offer) -> None:
+def check_payload(control: Asker, kind: str, payload: Mapping[str, Any], known: Offer) -> None:
     """Refuse a payload that the kind's model, its own check or its announced schema does not take."""
     control.validate(known.declared(kind), payload)
 
 
-def ask_listeners(control: Control, order: JobOrder) -> None:
+def ask_listeners(control: Asker, order: JobOrder) -> None:
     """Listeners of ``job.before_create`` may refuse, before anything is written (F-05)."""
     for plugin, listener in control.engine.toolbox.listeners:
         if "job.before_create" not in listener.topics:
@@ -109,7 +109,7 @@ def ask_listeners(control: Control, order: JobOrder) -> None:
             ) from error
 
 
-def warnings_of(control: Control, order: JobOrder, known: Offer) -> list[str]:
+def warnings_of(control: Asker, order: JobOrder, known: Offer) -> list[str]:
     """What is taken, but worth saying: nobody would run it now, or a wish that its kind forbids."""
     told = []
     policies = order.policies
@@ -128,7 +128,7 @@ def warnings_of(control: Control, order: JobOrder, known: Offer) -> list[str]:
     return told
 
 
-def policies_of(control: Control, stored: str, kind: str, known: Offer) -> Resolved:
+def policies_of(control: Asker, stored: str, kind: str, known: Offer) -> Resolved:
     """Every policy with value and origin, for a stored text."""
     of_kind, retry_lost = known.defaults(kind)
     given = Policies.from_dict(orjson.loads(stored))

@@ -13,7 +13,7 @@ from schedcore.domain.errors import Conflict, Refused, nearest
 from schedcore.domain.run import FINAL, RunState, run_key
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.events import Actor
     from schedcore._ledger.ledger import Connection
 
@@ -24,7 +24,7 @@ _OVERRIDES = ("parallel",)
 
 
 def run(
-    control: Control, text: str, *, reason: str | None, overlap: str | None, dry_run: bool
+    control: Asker, text: str, *, reason: str | None, overlap: str | None, dry_run: bool
 ) -> dict[str, Any]:
     """See :meth:`Control.run`."""
     reason = clean_reason(reason)
@@ -50,7 +50,7 @@ def run(
     return _opened(control, ordered(control, deed))
 
 
-def retry(control: Control, number: int | str, reason: str | None, *, dry_run: bool) -> dict[str, Any]:
+def retry(control: Asker, number: int | str, reason: str | None, *, dry_run: bool) -> dict[str, Any]:
     """See :meth:`Control.retry`."""
     reason = clean_reason(reason)
 
@@ -79,16 +79,14 @@ def retry(control: Control, number: int | str, reason: str | None, *, dry_run: b
     return _opened(control, ordered(control, deed))
 
 
-def _opened(control: Control, run_id: int) -> dict[str, Any]:
+def _opened(control: Asker, run_id: int) -> dict[str, Any]:
     with control.ledger.read() as c:
         found = find.run_of(c, run_id)
         told = _told(control, c, find.job_of(c, found["uid"]), found)
     return told | {"retry_of": found["retry_of_id"], "dry_run": False}
 
 
-def _told(
-    control: Control, c: Connection, job: dict[str, Any], found: dict[str, Any] | None
-) -> dict[str, Any]:
+def _told(control: Asker, c: Connection, job: dict[str, Any], found: dict[str, Any] | None) -> dict[str, Any]:
     live = reading.offer(control, c, now_of(control, c)).live
     warnings = []
     if not any(job["kind"] in host["kinds"] for host in live):
@@ -104,7 +102,7 @@ def _told(
     }
 
 
-def cancel(control: Control, number: int | str, reason: str | None, *, dry_run: bool) -> dict[str, Any]:
+def cancel(control: Asker, number: int | str, reason: str | None, *, dry_run: bool) -> dict[str, Any]:
     """See :meth:`Control.cancel`."""
     why = required_reason(reason)
     if dry_run:
@@ -123,7 +121,7 @@ def cancel(control: Control, number: int | str, reason: str | None, *, dry_run: 
     return {"run": found["id"], "key": found["key"], "now": told, "dry_run": False}
 
 
-def release(control: Control, number: int | str, reason: str | None, *, dry_run: bool) -> dict[str, Any]:
+def release(control: Asker, number: int | str, reason: str | None, *, dry_run: bool) -> dict[str, Any]:
     """See :meth:`Control.release`."""
     why = required_reason(reason)
     if dry_run:

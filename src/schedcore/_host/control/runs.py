@@ -18,7 +18,7 @@ from schedcore.domain.names import RUN_STATES
 from schedcore.domain.run import FINAL, RunState, RunTrigger, run_key
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["attempts", "listed", "show", "trace", "wait"]
@@ -28,7 +28,7 @@ _TRIGGERS = {t.word: t.value for t in RunTrigger}
 
 
 def listed(
-    control: Control,
+    control: Asker,
     job: str | None,
     states: Sequence[str],
     triggers: Sequence[str],
@@ -67,13 +67,13 @@ def _trigger(word: str) -> int:
     return _TRIGGERS[word]
 
 
-def show(control: Control, run: int | str) -> dict[str, Any]:
+def show(control: Asker, run: int | str) -> dict[str, Any]:
     """See :meth:`Control.run_show`."""
     with control.ledger.read() as c:
         return _whole(control, c, find.run_of(c, run))
 
 
-def _whole(control: Control, c: Connection, row: dict[str, Any]) -> dict[str, Any]:
+def _whole(control: Asker, c: Connection, row: dict[str, Any]) -> dict[str, Any]:
     zone = zone_by_job(control, c, [row["job_id"]]).get(row["job_id"], "UTC")
     covers = sum(s["slots"] for s in runs.covered(c, row["id"]))
     whole = run_whole(row, zone, covers)
@@ -82,7 +82,7 @@ def _whole(control: Control, c: Connection, row: dict[str, Any]) -> dict[str, An
     return whole
 
 
-def _delivery_key(control: Control, c: Connection, row: dict[str, Any]) -> str | None:
+def _delivery_key(control: Asker, c: Connection, row: dict[str, Any]) -> str | None:
     """The key that the run's definition renders; ``None`` where that cannot be read."""
     key = (row["job_id"], row["definition"])
     engine = control.engine
@@ -95,7 +95,7 @@ def _delivery_key(control: Control, c: Connection, row: dict[str, Any]) -> str |
     return render_key(template, job_id=row["uid"], run_key=own, scheduled_for=slot, zone=compiled.zone)
 
 
-def attempts(control: Control, run: int | str) -> list[dict[str, Any]]:
+def attempts(control: Asker, run: int | str) -> list[dict[str, Any]]:
     """See :meth:`Control.attempts`."""
     with control.ledger.read() as c:
         row = find.run_of(c, run)
@@ -119,7 +119,7 @@ def _attempt(row: dict[str, Any], zone: str) -> dict[str, Any]:
     }
 
 
-def trace(control: Control, run: int | str) -> dict[str, Any]:
+def trace(control: Asker, run: int | str) -> dict[str, Any]:
     """See :meth:`Control.trace`."""
     with control.ledger.read() as c:
         row = find.run_of(c, run)
@@ -143,7 +143,7 @@ def _brief(row: dict[str, Any] | None, zone: str) -> dict[str, Any] | None:
     return None if row is None else run_line(row, zone)
 
 
-def wait(control: Control, run: int | str, timeout: float | None, *, every: float) -> dict[str, Any]:
+def wait(control: Asker, run: int | str, timeout: float | None, *, every: float) -> dict[str, Any]:
     """See :meth:`Control.wait`."""
     clocks = control.engine.clocks
     until = None if timeout is None else clocks.boot() + int(timeout * SECOND)

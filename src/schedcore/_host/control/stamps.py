@@ -17,14 +17,14 @@ from schedcore._version import __version__
 from schedcore.domain.zones import tz_version
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._host.control.reading import Offer
     from schedcore.spec.declarations import Check
 
 __all__ = ["stamps"]
 
 
-def stamps(control: Control, known: Offer, declared: Mapping[str, Any]) -> dict[str, str]:
+def stamps(control: Asker, known: Offer, declared: Mapping[str, Any]) -> dict[str, str]:
     """The stamp of each declared job; none for what JSON cannot say, which is read every time."""
     world = sha256(_world(control, known))
     found = {}
@@ -38,7 +38,7 @@ def stamps(control: Control, known: Offer, declared: Mapping[str, Any]) -> dict[
     return found
 
 
-def _world(control: Control, known: Offer) -> bytes:
+def _world(control: Asker, known: Offer) -> bytes:
     """Everything but the declaration that decides how it is read and whether it is taken."""
     from schedcore._host.payload_schema import payload_schema
 

@@ -13,7 +13,7 @@ from schedcore.domain.clock import SECOND
 from schedcore.domain.clock import text as utc
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["status"]
@@ -23,7 +23,7 @@ _DECIDED = 2
 """Within so many beats every due slot of an active job is decided (G3)."""
 
 
-def status(control: Control, *, check: bool) -> dict[str, Any]:
+def status(control: Asker, *, check: bool) -> dict[str, Any]:
     """See :meth:`Control.status`."""
     with control.ledger.read() as c:
         now = now_of(control, c)
@@ -63,7 +63,7 @@ def status(control: Control, *, check: bool) -> dict[str, Any]:
     return answer
 
 
-def _patience(control: Control, present: list[dict[str, Any]]) -> int:
+def _patience(control: Asker, present: list[dict[str, Any]]) -> int:
     """A slot is overdue when no host decided it within two beats, those of the slowest host that lives (G3)."""
     beat = max([h["beat_every_s"] for h in present if h["alive"]], default=control.engine.settings.beat)
     return int(_DECIDED * beat * SECOND)
@@ -77,7 +77,7 @@ def _owes(row: dict[str, Any], line: dict[str, Any], since: int) -> bool:
     return bool(line["alive"] and row["started_at"] <= since and not line["status"].get("clock_waits"))
 
 
-def _ledger(control: Control, c: Connection) -> dict[str, Any]:
+def _ledger(control: Asker, c: Connection) -> dict[str, Any]:
     ledger = control.ledger
     identity, incarnation = migrate.identity(c)
     return {
@@ -90,7 +90,7 @@ def _ledger(control: Control, c: Connection) -> dict[str, Any]:
     }
 
 
-def _next(control: Control, row: dict[str, Any], now: int) -> dict[str, Any]:
+def _next(control: Asker, row: dict[str, Any], now: int) -> dict[str, Any]:
     zone = zone_of(control, row["trigger"])
     due = row["next_run_at"]
     return {"key": row["key"], **instants(zone, next_run_at=due), "left": (due - now) // SECOND}

@@ -14,7 +14,7 @@ from schedcore.domain.run import FINAL, RunState, RunTrigger, run_key
 from schedcore.domain.words import words_of
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
 
 __all__ = [
     "changes_of",
@@ -41,7 +41,7 @@ def instants(zone: str | None, **given: int | None) -> dict[str, str | None]:
     return shown
 
 
-def trigger_words(control: Control, stored: str) -> tuple[str, str]:
+def trigger_words(control: Asker, stored: str) -> tuple[str, str]:
     """A stored trigger in words, and its zone; what cannot be read says so."""
     try:
         trigger = control.engine.compiler.trigger(stored)

@@ -16,7 +16,7 @@ from schedcore.domain.run import RunTrigger
 from schedcore.domain.trigger import Trigger
 
 if TYPE_CHECKING:
-    from schedcore._host.control.door import Control
+    from schedcore._host.control.asker import Asker
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["why"]
@@ -24,7 +24,7 @@ __all__ = ["why"]
 _ASLEEP = {"paused", "pending", "done", "retired"}
 
 
-def why(control: Control, text: str, instant: str) -> dict[str, Any]:
+def why(control: Asker, text: str, instant: str) -> dict[str, Any]:
     """See :meth:`Control.why`."""
     with control.ledger.read() as c:
         job = find.job_of(c, text)
@@ -52,7 +52,7 @@ def why(control: Control, text: str, instant: str) -> dict[str, Any]:
     return answer | {"sentence": say(answer, found.get("more", {}))}
 
 
-def _look(control: Control, c: Connection, job: dict[str, Any], at: int, now: int) -> dict[str, Any]:
+def _look(control: Asker, c: Connection, job: dict[str, Any], at: int, now: int) -> dict[str, Any]:
     run, skip = runs.decided(c, job["id"], at)
     if skip is not None and not _counts(control, c, job, skip, at):
         skip = None
@@ -82,7 +82,7 @@ def _look(control: Control, c: Connection, job: dict[str, Any], at: int, now: in
     return found | _undecided(control, c, job, current, trigger, at, now)
 
 
-def _counts(control: Control, c: Connection, job: dict[str, Any], skip: dict[str, Any], at: int) -> bool:
+def _counts(control: Asker, c: Connection, job: dict[str, Any], skip: dict[str, Any], at: int) -> bool:
     """Does a range row count this instant, or does it only lie between two slots?"""
     if at in (skip["first_slot"], skip["last_slot"]):
         return True
@@ -94,7 +94,7 @@ def _counts(control: Control, c: Connection, job: dict[str, Any], skip: dict[str
     return trigger is None or trigger.is_slot(at)
 
 
-def _judged(control: Control, c: Connection, job: dict[str, Any], number: int, at: int) -> dict[str, Any]:
+def _judged(control: Asker, c: Connection, job: dict[str, Any], number: int, at: int) -> dict[str, Any]:
     """What the calendar of a definition did to a slot, in words."""
     try:
         trigger = moves.trigger_of(jobs.definition(c, job["id"], number), control.kinds())
@@ -121,7 +121,7 @@ def _stands_for(c: Connection, skip: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _undecided(
-    control: Control,
+    control: Asker,
     c: Connection,
     job: dict[str, Any],
     current: dict[str, Any],

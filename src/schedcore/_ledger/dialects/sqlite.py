@@ -176,7 +176,7 @@ def checkpoint(engine: sa.Engine) -> tuple[int, int]:
         pool = engine.raw_connection()
         try:
             with holder.begin():
-                row = pool.driver_connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()  # type: ignore[union-attr]
+                row = pool.driver_connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()  # type: ignore[union-attr]  # it is open
                 holder.rollback()
         finally:
             pool.close()

@@ -61,7 +61,7 @@ _DUE = (
 
 
 def due(c: Connection, lane: int, now: int, limit: int) -> list[list[Any]]:
-    return orjson.loads(execute(c, _DUE, (lane, now, limit)).fetchone()[0])  # type: ignore[no-any-return]
+    return orjson.loads(execute(c, _DUE, (lane, now, limit)).fetchone()[0])  # type: ignore[no-any-return]  # rows, by the statement
 
 
 _QUEUED = (
@@ -74,7 +74,7 @@ _QUEUED = (
 
 
 def queued(c: Connection, lane: int, late: int, now: int, limit: int) -> list[list[Any]]:
-    return orjson.loads(execute(c, _QUEUED, (lane, late, now, now, limit)).fetchone()[0])  # type: ignore[no-any-return]
+    return orjson.loads(execute(c, _QUEUED, (lane, late, now, now, limit)).fetchone()[0])  # type: ignore[no-any-return]  # rows, by the statement
 
 
 @lru_cache
@@ -214,7 +214,7 @@ def _definitions(n: int) -> str:
 def definitions(c: Connection, keys: Sequence[Row]) -> list[list[Any]]:
     """The definitions of (job_id, number) pairs, as the toolbox compiles them."""
     found = execute(c, _definitions(_size(len(keys))), _flat(keys, 2))
-    return orjson.loads(found.fetchone()[0])  # type: ignore[no-any-return]
+    return orjson.loads(found.fetchone()[0])  # type: ignore[no-any-return]  # rows, by the statement
 
 
 _LANES = {
@@ -248,7 +248,7 @@ def heads(c: Connection, of: str) -> list[list[Any]]:
 
     A loose index scan: it costs one seek per lane, whatever the number of jobs and runs.
     """
-    return orjson.loads(execute(c, _LANES[of]).fetchone()[0])  # type: ignore[no-any-return]
+    return orjson.loads(execute(c, _LANES[of]).fetchone()[0])  # type: ignore[no-any-return]  # rows, by the statement
 
 
 @lru_cache

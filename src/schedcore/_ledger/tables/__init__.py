@@ -1,0 +1,1 @@
+"""The tables, by subject; :mod:`schedcore._ledger.schema` is the door to all of them."""
