@@ -23,6 +23,7 @@ def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         "VENV": tmp_path / ".venv",
         "BIN": tmp_path / ".venv/bin",
         "PYTHON": tmp_path / ".venv/bin/python",
+        "NOX": tmp_path / ".venv/bin/nox",
         "STAMP": tmp_path / ".venv/made-from.json",
         "LOCK": tmp_path / "dev.txt",
         "PROJECTS": [tmp_path],
@@ -37,6 +38,7 @@ def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
             module.PYTHON.touch()
         else:
             module.done.append("lock" if "--require-hashes" in command else "editable")
+            module.NOX.touch()
 
     monkeypatch.setattr(module, "run", run)
     return module
@@ -49,6 +51,15 @@ def test_the_first_call_makes_everything_and_the_second_nothing(dev: ModuleType)
 
     assert first == ["venv", "lock", "editable"]
     assert dev.done == first
+
+
+def test_an_environment_that_another_tool_has_emptied_is_made_again(dev: ModuleType):
+    dev.prepare()
+    dev.done.clear()
+    dev.NOX.unlink()
+    dev.prepare()
+
+    assert dev.done == ["venv", "lock", "editable"]
 
 
 def test_a_changed_project_is_installed_again_in_the_same_environment(dev: ModuleType):

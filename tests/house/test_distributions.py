@@ -29,6 +29,13 @@ def test_the_core_has_the_name_that_the_constant_says():
     assert declared(ROOT)["name"] == DISTRIBUTION
 
 
+def test_uv_takes_the_distributions_from_here_and_not_from_an_index():
+    told = read_toml(ROOT)["tool"]["uv"]
+
+    assert told["workspace"]["members"] == ["plugins/*"]
+    assert told["sources"] == {declared(project)["name"]: {"workspace": True} for project in PROJECTS}
+
+
 @each_plugin
 def test_a_plugin_is_named_after_its_folder_and_has_one_package_of_that_name(plugin: Path):
     (package,) = (path for path in (plugin / "src").iterdir() if path.is_dir())

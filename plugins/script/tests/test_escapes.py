@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from schedcore_script import starting
+from schedcore_script import attending
 
 LIMIT = 0.4
 MARGIN = 0.3
@@ -178,7 +178,7 @@ def test_nothing_of_a_run_outlives_it(bench, living, until, monkeypatch, name):
     reason, text = SCRIPTS[name]
     is_python = "import " in text
     args = [sys.executable, "-I", "-S", "-c", text, text] if is_python else ["/bin/sh", "-c", text]
-    monkeypatch.setattr(starting, "_MARGIN", MARGIN)
+    monkeypatch.setattr(attending, "_MARGIN", MARGIN)
     ctx = bench.context(args=args, limit=20 if reason == ENDS else LIMIT)
     began = time.monotonic()
 

@@ -13,6 +13,8 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from schedcore._engine import moves
 from schedcore._engine.opening import open_job
 from schedcore._ledger import calendars, events, jobs, runs

@@ -6,37 +6,30 @@ supervisor; then its word, and nothing the script printed, decides the outcome.
 
 from __future__ import annotations
 
-import errno
 import math
 import os
-import signal
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from schedcore.spec import Outcome, RunContext, SecretRefused, SensitivityClass, blocked, failed
+from schedcore.spec import Finding, Outcome, RunContext, SecretRefused, SensitivityClass, blocked, failed
+from schedcore_script import cgroup
+from schedcore_script.attending import Ended, Lost, Refusal
+from schedcore_script.brief import Brief
 from schedcore_script.environment import EnvFileError, build, never, parse_env_file
 from schedcore_script.folder import BadReport, FolderError, Folders, RunFolder, purge
+from schedcore_script.outcomes import Tail, class_of, masked, refused, stopped, veto, with_classes
 from schedcore_script.payload import ScriptPayload
 from schedcore_script.script_file import digests, look, read_bounded
 from schedcore_script.sensitivity import UNREADABLE, judge
 from schedcore_script.settings import ScriptSettings
-from schedcore_script.starting import Ended, Lost, NotStarted, Refusal, Starter
-from schedcore_script.supervisor import Brief
+from schedcore_script.starting import NotStarted, Starter
 
 __all__ = ["ScriptExecutor"]
 
-_Kind = Literal["ok", "findings", "failed", "interrupted", "cancelled"]
-_Class = tuple[_Kind, str | None, str | None, bool | None]
-"""Kind, reason, text and the word on retries of an outcome."""
-
-_TAIL = 4096
-_SAID = 600
 _ENV_FILE_MOST = 64 * 1024
-_NOT_THERE = frozenset({126, 127})
 _MACHINES = frozenset({"model", "run", "source"})
 
 
@@ -49,10 +42,12 @@ class ScriptExecutor:
         self._lock = threading.Lock()
         self._folders: Folders | None = None
         self._purged: set[str] = set()
+        self._groups: str | None = None
+        self._looked = False
 
     def accept(self, settings: ScriptSettings) -> None:
         """Take the checked settings of the host."""
-        self.settings = settings
+        self.settings, self._looked = settings, False
 
     def start(self) -> None:
         """Nothing is begun before the first script."""
@@ -85,6 +80,29 @@ class ScriptExecutor:
                     self._folders = Folders(self.settings.uid, self.settings.gid)
         return self._folders
 
+    @property
+    def groups(self) -> str | None:
+        """Below which folder each run gets a control group; ``None`` where rlimits do, or no limit is set."""
+        if not self._looked:
+            self._groups, self._looked = cgroup.find() if self.settings.counted else None, True
+        return self._groups
+
+    def look(self) -> list[Finding]:
+        """For ``doctor``: by what the limits on memory and processes are kept where it is asked (T7)."""
+        if not self.settings.counted:
+            return []
+        what = "memory_limit and pid_limit of scripts are kept by "
+        if (folder := cgroup.find(switch_on=False)) is not None:
+            return [Finding("note", f"{what}a control group of each run, below {folder}")]
+        return [
+            Finding(
+                "note",
+                f"{what}rlimits, for each process and each user, and end a run with no reason of their own",
+                "a control group (cgroup v2) that this process may write, such as Delegate=yes and "
+                "DelegateSubgroup= in the service unit, keeps them for each run whole",
+            )
+        ]
+
     # -- what others ask of a payload ------------------------------------------------------------------
 
     def classes(
@@ -114,7 +132,7 @@ class ScriptExecutor:
         payload: ScriptPayload = ctx.payload
         settings = self.settings
         if ctx.stop.is_set():
-            kind, reason, text, _ = _stopped(ctx.stop.reason, "")
+            kind, reason, text, _ = stopped(ctx.stop.reason, "")
             return Outcome(kind, reason, text)
         root = settings.folder
         path = str(ctx.folder) if root is None else f"{root}/{ctx.run_id}"
@@ -125,9 +143,9 @@ class ScriptExecutor:
         except EnvFileError as error:
             return failed("script.env_file", str(error), retry=False)
         found = self._found(ctx, payload, environment)
-        veto = _veto(ctx, found)
-        if veto is not None:
-            return veto
+        no = veto(ctx, found)
+        if no is not None:
+            return no
         limit = float(payload.timeout or ctx.limit or 0)
         limit = limit if limit < math.inf else 0.0  # 0: none, as for work that should never end
         try:
@@ -139,7 +157,7 @@ class ScriptExecutor:
             folder = self.folders.take(path)
         except FolderError as error:
             return failed("executor_error", str(error))
-        tail = _Tail()
+        tail = Tail()
         try:
             run = self.starter.begin(brief)
         except NotStarted as error:
@@ -149,8 +167,8 @@ class ScriptExecutor:
         end = run.attend(ctx.output, limit, settings.kill_grace, tail.add)
         if isinstance(end, Refusal):
             folder.tidy()
-            return _refused(end, brief)
-        return _with_classes(self._outcome(ctx, end, folder, tail.said(ctx)), found)
+            return refused(end, brief)
+        return with_classes(self._outcome(ctx, end, folder, tail.said(ctx)), found)
 
     def _found(
         self, ctx: RunContext, payload: ScriptPayload, names: Iterable[str]
@@ -220,6 +238,7 @@ class ScriptExecutor:
             settings.file_size_limit or 0,
             settings.nice,
             settings.confined,
+            self.groups or "",
         )
 
     def _outcome(self, ctx: RunContext, end: Ended | Lost, folder: RunFolder, said: str) -> Outcome:
@@ -237,28 +256,10 @@ class ScriptExecutor:
         if end.left:
             detail["left"] = end.left
             notes.append(f"{end.left} process(es) could not be killed")
-        kind, reason, text, retry = self._class(ctx, end, code, said)
+        kind, reason, text, retry = class_of(ctx, end, code, said)
         if notes:
             text = "; ".join(part for part in (text, *notes) if part)
         return Outcome(kind, reason, text, code, retry, detail)
-
-    def _class(self, ctx: RunContext, end: Ended, code: int | None, said: str) -> _Class:
-        """E-11, A-12: the class of an end, by exit status and the supervisor's word alone."""
-        if end.why == "timeout":
-            limit = ctx.payload.timeout or ctx.limit
-            return "failed", "timeout", _join(f"still running after its limit of {limit:g} s", said), None
-        if end.why != "end":
-            return _stopped(ctx.stop.reason, said)
-        if code == 0:
-            return "ok", None, None, None
-        if code is None or code < 0:
-            name = "a signal" if code is None else _signal_name(-code)
-            return "failed", "signal", _join(f"killed by {name}", said), None
-        text = _join(f"exit code {code}", said)
-        listed = ctx.options.get("findings_exit")
-        if code not in _NOT_THERE and (code in listed if listed else ctx.options.get("soft_fail")):
-            return "findings", None, text, None
-        return "failed", "exit_code", text, False if code == 127 else None
 
     def _left(self, ctx: RunContext, folder: RunFolder) -> tuple[dict[str, Any], str | None]:
         """What the script left in its folder, and a note where its report cannot be kept."""
@@ -269,12 +270,12 @@ class ScriptExecutor:
         try:
             report = folder.take_report(self.settings.report_max, self.folders.owner)
             if report is not None:
-                detail["report"] = _masked(report, ctx)
+                detail["report"] = masked(report, ctx)
         except BadReport as error:
             note = ctx.mask(str(error))
         kept = folder.tidy()
         if kept is not None:
-            detail["quarantine"] = _masked(kept, ctx)
+            detail["quarantine"] = masked(kept, ctx)
         return detail, note
 
     def _purge_once(self, root: str) -> None:
@@ -290,76 +291,6 @@ class ScriptExecutor:
 _GIVEN = ("SCHEDCORE_REPORT", "SCHEDCORE_QUARANTINE")
 
 
-class _Tail:
-    """The last bytes of stderr, for the words of an outcome."""
-
-    __slots__ = ("_kept",)
-
-    def __init__(self) -> None:
-        self._kept = b""
-
-    def add(self, data: bytes) -> None:
-        self._kept = data[-_TAIL:] if len(data) >= _TAIL else (self._kept + data)[-_TAIL:]
-
-    def said(self, ctx: RunContext) -> str:
-        """The last lines, masked, short; a line that was cut at its beginning is left out."""
-        if not self._kept:
-            return ""
-        lines = [line.strip() for line in ctx.mask(self._kept.decode("utf-8", "replace")).splitlines()]
-        return " | ".join(line for line in lines if line)[-_SAID:]
-
-
-def _join(what: str, said: str) -> str:
-    return f"{what}: {said}" if said else what
-
-
-def _stopped(reason: str | None, said: str) -> _Class:
-    if reason == "timeout":
-        return "failed", "timeout", _join("stopped at its time limit", said), None
-    if reason in ("operator", "replaced"):
-        return "cancelled", reason, said or None, None
-    return "interrupted", reason or "shutdown", said or None, None
-
-
-def _refused(end: Refusal, brief: Brief) -> Outcome:
-    why = os.strerror(end.errno) if end.errno else "it was refused"
-    if end.step == "cwd":
-        where = brief.cwd
-        return failed("cwd", f"cannot start in {where}: {why}", retry=False)
-    program = brief.argv[0]
-    if end.step == "exec" and end.errno in (
-        errno.ENOENT,
-        errno.ENOTDIR,
-        errno.EACCES,
-        errno.ENOEXEC,
-        errno.ELOOP,
-    ):
-        hint = {
-            errno.ENOEXEC: "; does its first line begin with #! ?",
-            errno.EACCES: "; is it executable for the user that scripts run as?",
-            errno.ENOENT: "; neither it nor the interpreter of its #! line may be missing",
-        }.get(end.errno, "")
-        return failed("not_found", f"cannot run {program}: {why}{hint}", retry=False)
-    return failed("executor_error", f"cannot run {program}: {end.step}: {why}", retry=False)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def _masked(value: Any, ctx: RunContext) -> Any:
-    if isinstance(value, str):
-        return ctx.mask(value)
-    if isinstance(value, dict):
-        return {ctx.mask(key): _masked(item, ctx) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_masked(item, ctx) for item in value]
-    return value
-
-
 @lru_cache(256)
 def _judged(
     words: tuple[str, ...],
@@ -370,17 +301,3 @@ def _judged(
 ) -> dict[str, tuple[str, ...]]:
     """The judgement of a text is the same each time; a script that changed is another text."""
     return judge(words, names, text, unreadable=unreadable, extra=extra)
-
-
-def _veto(ctx: RunContext, found: Mapping[str, tuple[str, ...]]) -> Outcome | None:
-    """E-14: whether sensitive work may be begun."""
-    rule = ctx.options.get("block_sensitive", "no")
-    if not found or rule == "no" or (rule == "unapproved" and ctx.options.get("approved")):
-        return None
-    said = "; ".join(f"{name} ({', '.join(words)})" for name, words in found.items())
-    then = "" if rule == "always" else ", and no approval covers it"
-    return replace(blocked("sensitive", f"{said}{then}"), detail={"classes": dict(found)})
-
-
-def _with_classes(outcome: Outcome, found: Mapping[str, tuple[str, ...]]) -> Outcome:
-    return replace(outcome, detail={**(outcome.detail or {}), "classes": dict(found)}) if found else outcome

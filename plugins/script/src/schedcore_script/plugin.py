@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedcore.spec import Executor, SettingsModel, hookimpl
+from schedcore.spec import Check, Executor, SettingsModel, hookimpl
 from schedcore_script.execute import ScriptExecutor
 from schedcore_script.payload import ScriptPayload
 from schedcore_script.settings import ScriptSettings
@@ -36,3 +36,9 @@ def schedcore_executors() -> list[Executor]:
             limit_of=lambda payload: payload.timeout,
         )
     ]
+
+
+@hookimpl
+def schedcore_checks() -> list[Check]:
+    """What ``doctor`` says of the limits on memory and processes."""
+    return [Check("script_limits", _executor.look)]

@@ -28,9 +28,9 @@ class ScriptSettings(BaseModel):
     quarantine_days: Annotated[int, Field(ge=1, le=365)] = 30
     """Days after which what a script left in its run's folder is removed."""
     memory_limit: Annotated[int, Field(ge=16 * _KIB * _KIB)] | None = None
-    """Bytes of address space of each process of a script."""
+    """Bytes of memory of a run; where no control group may be made, of address space of each of its processes."""
     pid_limit: Annotated[int, Field(ge=1, le=4_194_304)] | None = None
-    """Processes of the script's user; the kernel applies it to users other than root only."""
+    """Processes of a run; where no control group may be made, of its user, and then not for root."""
     file_size_limit: Annotated[int, Field(ge=0)] | None = None
     """Bytes of any one file that a script writes."""
     nice: Annotated[int, Field(ge=0, le=19)] = 0
@@ -42,6 +42,11 @@ class ScriptSettings(BaseModel):
     """Where run folders are made in place of the host's state folder, which another user cannot enter."""
     python: str | None = None
     """The interpreter of the spawner, where this program does not know its own."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether a limit is set that a control group keeps better than rlimits do."""
+        return self.memory_limit is not None or self.pid_limit is not None
 
     @property
     def confined(self) -> bool:

@@ -24,7 +24,9 @@ import socket
 import time
 from collections.abc import Callable
 
-from schedcore_script import supervisor
+from schedcore_script.children import CLEAN_UP, children_of, stat_of
+from schedcore_script.launching import IGNORED
+from schedcore_script.supervisor import supervise
 
 __all__ = ["FORK", "KILL", "MESSAGE", "SWEEP", "main"]
 
@@ -57,7 +59,7 @@ def main(inherited: int) -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)  # what the host's parent made it ignore is no script's affair
-    for number in supervisor.IGNORED:
+    for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
@@ -91,13 +93,13 @@ def _serve(host: socket.socket, null: int, adopt: Callable[[], None]) -> None:
             if pid == 0:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 host.close()
-                supervisor.supervise(socket.socket(fileno=fds[0]), null, adopt)
+                supervise(socket.socket(fileno=fds[0]), null, adopt)
             for fd in fds:
                 os.close(fd)
             if pid > 0:
                 supervisors[number] = pid
                 if len(supervisors) > _KEPT:
-                    alive = set(supervisor.children_of())
+                    alive = set(children_of())
                     supervisors = {n: p for n, p in supervisors.items() if p in alive}
         elif letter in (KILL, SWEEP):
             _await_end(supervisors.pop(number, 0), kill=letter == KILL)
@@ -125,7 +127,7 @@ def _open_child(pid: int, *, of_a_run: bool) -> int:
         fd = os.pidfd_open(pid)
     except OSError:
         return -1
-    words = supervisor.stat_of(pid)
+    words = stat_of(pid)
     mine = words is not None and int(words[1]) == os.getpid()
     if not mine or words is None or (int(words[3]) != os.getsid(0)) is not of_a_run:
         os.close(fd)
@@ -135,9 +137,9 @@ def _open_child(pid: int, *, of_a_run: bool) -> int:
 
 def _sweep() -> None:
     """Kill the orphans of supervisors that died, and what becomes ours by that."""
-    until = time.monotonic() + supervisor.CLEAN_UP
+    until = time.monotonic() + CLEAN_UP
     while time.monotonic() < until:
-        orphans = [fd for pid in supervisor.children_of() if (fd := _open_child(pid, of_a_run=True)) >= 0]
+        orphans = [fd for pid in children_of() if (fd := _open_child(pid, of_a_run=True)) >= 0]
         for fd in orphans:
             try:
                 signal.pidfd_send_signal(fd, signal.SIGKILL)
