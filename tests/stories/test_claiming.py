@@ -439,6 +439,23 @@ def test_two_hosts_that_claim_at_the_same_moment_never_take_two_runs_that_must_b
     assert got_b == []
 
 
+@pytest.mark.parametrize(("waited", "word"), [(3600, "running"), (3601, "skipped")])
+def test_a_queued_run_that_waited_past_its_late_limit_is_settled_as_late(
+    stage: Stage, clock: ManualClock, waited: int, word: str
+) -> None:
+    """Until a host has its tag it waits in the queue (T-10)."""
+    host = stage(hold=True)
+    job = host.add("waits", at="2026-06-01T09:00:00Z", late_limit="1h", tags=["none"])
+    clock.set("2026-06-01T09:00:20+00:00")
+    host.beat()
+    clock.advance(seconds=waited - 20)
+    object.__setattr__(host.engine.settings, "tags", frozenset({"none"}))
+
+    host.beat()
+
+    assert [one for _, one in host.words(job)] == [word]
+
+
 def test_what_is_claimed_begins_although_the_telling_of_an_end_fails(
     stage: Stage, clock: ManualClock
 ) -> None:
