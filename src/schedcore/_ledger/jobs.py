@@ -148,11 +148,12 @@ def find(c: sa.Connection, text: str) -> list[Found]:
     A live job comes before retired ones of the same key.
     """
     query = sa.select(*WIDE).select_from(JOINED)
-    exact = c.execute(query.where(sa.or_(jobs.c.uid == text, jobs.c.key == text)).order_by(jobs.c.id.desc()))
-    rows = [dict(r) for r in exact.mappings()]
-    if rows:
-        live = [r for r in rows if r["state"] != "retired"]
-        return (live or rows)[:1]
+    live = sa.and_(jobs.c.key == text, jobs.c.state != sa.literal_column("'retired'"))
+    gone = sa.and_(jobs.c.key == text, jobs.c.state == sa.literal_column("'retired'"))
+    for exact in (jobs.c.uid == text, live, gone):  # each a seek in an index of its own
+        found = c.execute(query.where(exact).order_by(jobs.c.key, jobs.c.id.desc()).limit(1))
+        if rows := [dict(r) for r in found.mappings()]:
+            return rows
     begins = sa.or_(
         jobs.c.uid.startswith(text, autoescape=True), jobs.c.key.startswith(text, autoescape=True)
     )

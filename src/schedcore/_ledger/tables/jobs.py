@@ -47,6 +47,12 @@ sa.Index(
     postgresql_where=sa.text("state <> 'retired'"),
 )
 sa.Index(
+    "ix_jobs_retired",
+    jobs.c.key,
+    sqlite_where=sa.text("state = 'retired'"),
+    postgresql_where=sa.text("state = 'retired'"),
+)
+sa.Index(
     "ix_jobs_streak",
     jobs.c.id,
     sqlite_where=sa.text("streak <> 0"),

@@ -171,6 +171,15 @@ def upgrade() -> None:
         schema=schema,
     )
     op.create_index(
+        "ix_jobs_retired",
+        "jobs",
+        ["key"],
+        unique=False,
+        schema=schema,
+        sqlite_where=sa.text("state = 'retired'"),
+        postgresql_where=sa.text("state = 'retired'"),
+    )
+    op.create_index(
         "ix_jobs_streak",
         "jobs",
         ["id"],
