@@ -10,7 +10,8 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import pytest
@@ -96,8 +97,17 @@ def memory_folder(tmp_path: Path) -> Iterator[Path]:
     if not os.access("/dev/shm", os.W_OK):
         yield tmp_path
         return
-    with TemporaryDirectory(dir="/dev/shm", prefix="schedcore-test-") as folder:
-        yield Path(folder)
+    from schedcore.testing import until
+
+    folder = Path(mkdtemp(dir="/dev/shm", prefix="schedcore-test-"))
+    yield folder
+    assert until(lambda: _removed(folder)), f"{folder} is written to after its test"
+
+
+def _removed(folder: Path) -> bool:
+    """What outlives a killed host may still write its last word meanwhile."""
+    rmtree(folder, ignore_errors=True)
+    return not folder.exists()
 
 
 @pytest.fixture

@@ -6,12 +6,11 @@ order leaves an event with actor, reason and what changed (P-16), and is answere
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from schedcore._engine import moves
 from schedcore._engine.opening import open_job
-from schedcore._engine.ordered import differences, extra_of, stored
+from schedcore._engine.ordered import differences
 from schedcore._engine.state import Engine
 from schedcore._engine.toolbox import needs_text
 from schedcore._ledger import events, jobs
@@ -23,137 +22,17 @@ from schedcore.domain.errors import Conflict, Refused
 from schedcore.domain.job import JobOrder
 from schedcore.domain.run import FINAL, RunState
 from schedcore.domain.trigger import Trigger
-from schedcore.domain.zones import tz_version
 
 if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
 
 __all__ = [
-    "create",
-    "create_many",
     "edit",
     "revive",
 ]
 
 _QUEUED, _RUNNING, _WAITING = RunState.QUEUED.value, RunState.RUNNING.value, RunState.WAITING.value
 _FINAL = {s.value for s in FINAL}
-_AT_ONCE = 500
-
-
-def create(
-    e: Engine,
-    c: Connection,
-    order: JobOrder,
-    actor: Actor,
-    now: int,
-    *,
-    source: str | None = None,
-    external_id: str | None = None,
-    reason: str | None = None,
-) -> str:
-    """A new job; answers its public id. Raises :class:`Conflict` when a live job has the key."""
-    (uid,) = create_many(e, c, [(order, external_id, None)], actor, now, source=source, reason=reason)
-    return uid
-
-
-def create_many(
-    e: Engine,
-    c: Connection,
-    new: Sequence[tuple[JobOrder, str | None, str | None]],
-    actor: Actor,
-    now: int,
-    *,
-    source: str | None = None,
-    reason: str | None = None,
-) -> list[str]:
-    """New jobs, one statement per table and :data:`_AT_ONCE` of them; answers their public ids in order.
-
-    Rows of (order, external id, stamp of its declaration). Raises :class:`Conflict` when a live job has a key.
-    """
-    made: list[str] = []
-    lanes: dict[str, int] = {}
-    for start in range(0, len(new), _AT_ONCE):
-        rows = [_new(one, actor, now, source, reason) for one in new[start : start + _AT_ONCE]]
-        ids = jobs.insert_many(c, [row.job for row in rows])
-        for row, job_id in zip(rows, ids, strict=True):
-            if row.needs not in lanes:
-                lanes[row.needs] = jobs.lane(c, row.needs)
-            for values in (row.definition, row.due, row.event):
-                values["job_id"] = job_id
-            row.due["lane"] = lanes[row.needs]
-        jobs.open_definitions(c, [row.definition for row in rows])
-        jobs.new_due(c, [row.due for row in rows])
-        events.record_first(c, [row.event for row in rows])
-        events.post(c, now, "job.created", [(job_id, None) for job_id in ids])
-        made += [row.job["uid"] for row in rows]
-    e.ledger.dialect.notify(c)
-    return made
-
-
-class _New(NamedTuple):
-    """The rows of a new job that still want its id."""
-
-    job: dict[str, Any]
-    definition: dict[str, Any]
-    due: dict[str, Any]
-    event: dict[str, Any]
-    needs: str
-
-
-def _new(
-    one: tuple[JobOrder, str | None, str | None],
-    actor: Actor,
-    now: int,
-    source: str | None,
-    reason: str | None,
-) -> _New:
-    order, external_id, stamp = one
-    uid, trigger, digest, texts = jobs.new_uid(), order.trigger, order.digest(), stored(order)
-    anchor, left = trigger.owed_from(now), trigger.remaining(0)
-    job = {
-        "uid": uid,
-        "key": order.key,
-        "name": order.name,
-        "kind": order.kind,
-        "state": order.state,
-        "state_reason": reason if order.state != "active" else None,
-        "state_actor": actor.name,
-        "state_at": now,
-        "definition": 1,
-        "digest": digest,
-        "source": source,
-        "external_id": external_id,
-        "declared": stamp,
-        "owner": order.owner,
-        "scope": order.scope,
-        "labels": json_text(dict(order.labels or {})),
-        "creator": actor.name,
-        "creator_kind": actor.kind,
-        "why_so": order.reason,
-        "created_at": now,
-        "updated_at": now,
-        "extra": json_text(extra_of(order)),
-    }
-    definition = {
-        "number": 1,
-        "valid_from": min(now, anchor),
-        "state": order.state,
-        "state_reason": None,
-        "tz_version": tz_version(),
-        "digest": digest,
-        **texts,
-    }
-    due = {
-        "anchor": anchor,
-        "definition": 1,
-        "next_run_at": moves.next_due({"uid": uid}, trigger, anchor, left)
-        if order.state == "active"
-        else None,
-        "slots_left": left,
-    }
-    changes = json_text({"key": [None, order.key], **{name: [None, text] for name, text in texts.items()}})
-    event = events.line(0, now, actor, "create", reason=reason, changes=changes, digests=(None, digest))
-    return _New(job, definition, due, event, needs_text(order.kind, order.policies))
 
 
 def edit(

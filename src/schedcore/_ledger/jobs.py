@@ -37,6 +37,7 @@ __all__ = [
     "lock_free",
     "lock_many",
     "new_due",
+    "new_ids",
     "new_uid",
     "open_definition",
     "open_definitions",
@@ -68,14 +69,17 @@ def new_uid() -> str:
     return "j-" + secrets.token_hex(8)
 
 
-def insert_many(c: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-    """New rows of ``jobs``; answers their ids in order. Raises :class:`Conflict` when a live job has a key."""
-    ids = batches.next_ids(c, jobs, len(rows))
+def new_ids(c: sa.Connection, n: int) -> list[int]:
+    """Ids for so many new jobs, ascending."""
+    return batches.next_ids(c, jobs, n)
+
+
+def insert_many(c: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """New rows of ``jobs``, with ids of :func:`new_ids`. Raises :class:`Conflict` when a live job has a key."""
     try:
-        batches.insert(c, jobs, [{"id": i, **row} for i, row in zip(ids, rows, strict=True)])
+        batches.insert(c, jobs, rows)
     except sa.exc.IntegrityError as error:
         raise _taken(error, rows[0] if len(rows) == 1 else {"key": _key_in(error)}) from error
-    return ids
 
 
 def _key_in(error: sa.exc.IntegrityError) -> str:

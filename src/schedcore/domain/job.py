@@ -8,7 +8,7 @@ asked elsewhere.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Self
 
@@ -139,6 +139,19 @@ class JobOrder:
                 break
         return found
 
+    def like(self, key: Any, name: Any, payload: Any, named: tuple[str, str, str]) -> Self:
+        """The same order for another job, of which these three are read; ``named`` says under which names.
+
+        Raises ``Refused`` as :meth:`parse` does.
+        """
+        own = read.read_key(key, named[0])
+        return replace(
+            self,
+            key=own,
+            name=own if name is None else _line(name, named[1]),
+            payload=read.read_payload({} if payload is None else payload, named[2]),
+        )
+
     def content(self) -> dict[str, Any]:
         """All that determines what runs and when, as JSON values; names and states are not in it."""
         content: dict[str, Any] = {
@@ -152,6 +165,11 @@ class JobOrder:
             if (value := getattr(self, name)) is not None:
                 content[name] = dict(value)
         return content
+
+    def frame(self) -> tuple[str, str]:
+        """The canonical text of :meth:`content` before and after the payload, which orders that are alike share."""
+        before, after = read.canonical(self.content() | {"payload": 0}).split('"payload":0', 1)
+        return f'{before}"payload":', after
 
     def digest(self) -> str:
         """The SHA-256 of :meth:`content`, in hex; the same whenever the same declaration is read."""

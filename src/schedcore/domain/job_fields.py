@@ -27,6 +27,7 @@ __all__ = [
     "read_toolset",
 ]
 
+_FEW, _SHORT = 50, 1_000
 PAYLOAD_MAX = 256 * 1024
 """Bytes of a payload as JSON (L-06)."""
 
@@ -121,12 +122,38 @@ def read_payload(value: Any, field: str = "payload") -> dict[str, Any]:
     What its fields mean is the executor's business, and checked by its model.
     """
     payload = dict(table(value, field))
+    if _is_plain(payload):
+        return payload
     _check_json(payload, field)
     size = len(canonical(payload).encode())
     if size > PAYLOAD_MAX:
         raise wrong(f"the payload has {size} bytes", field, None, "length", f"at most {PAYLOAD_MAX}")
     check_texts(payload, field)
     return payload
+
+
+def _check_unicode(text: str, where: str) -> None:
+    if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
+        raise wrong("the text is not valid Unicode", where, text, "control_character")
+
+
+def _is_plain(payload: Mapping[str, Any]) -> bool:
+    """Is it a few short texts without placeholders, numbers, nulls and flags, in which nothing can be wrong?"""
+    if len(payload) > _FEW:
+        return False
+    for name, value in payload.items():
+        kind = type(value)
+        if type(name) is not str or not name.isascii() or len(name) > _SHORT:
+            return False
+        if kind is str:
+            if not value.isascii() or len(value) > _SHORT or "{{" in value:
+                return False
+        elif kind is int:
+            if value not in _INTEGERS:
+                return False
+        elif kind is not bool and value is not None:
+            return False
+    return True
 
 
 def _check_json(value: Any, field: str) -> None:
@@ -136,10 +163,11 @@ def _check_json(value: Any, field: str) -> None:
         if depth > _DEEPEST:
             raise wrong("the payload is nested too deep", field, None, "length", f"at most {_DEEPEST} levels")
         if isinstance(item, str):
-            if not item.isascii() and any("\ud800" <= c <= "\udfff" for c in item):
-                raise wrong("the text is not valid Unicode", where, item, "control_character")
+            _check_unicode(item, where)
         elif isinstance(item, Mapping):
-            line.extend((path(where, name), inner, depth + 1) for name, inner in table(item, where).items())
+            for name in table(item, where):
+                _check_unicode(name, where)
+            line.extend((path(where, name), inner, depth + 1) for name, inner in item.items())
         elif isinstance(item, list | tuple):
             line.extend((f"{where}[{i}]", inner, depth + 1) for i, inner in enumerate(item))
         elif isinstance(item, float) and not math.isfinite(item):

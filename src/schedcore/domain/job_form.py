@@ -10,12 +10,12 @@ from schedcore.domain.assertion import is_flat
 from schedcore.domain.names import JOB_FIELDS, JOB_STATES, POLICY_FIELDS, TRIGGER_FIELDS, fold
 from schedcore.domain.reading import flag, same, table, twice, unknown
 
-__all__ = ["JobForm", "payload_of", "read_form", "repair"]
+__all__ = ["IN_PAYLOAD", "JobForm", "payload_of", "read_form", "repair"]
 
-_IN_PAYLOAD = ("prompt", "workspace")
+IN_PAYLOAD = ("prompt", "workspace")
 _NOT_FLAT = frozenset({"kind", "text"})
 _FLAT = tuple(name for name in TRIGGER_FIELDS.own if name not in _NOT_FLAT)
-_KNOWN = (*JOB_FIELDS.own, *POLICY_FIELDS.own, *_FLAT, *_IN_PAYLOAD, "enabled")
+_KNOWN = (*JOB_FIELDS.own, *POLICY_FIELDS.own, *_FLAT, *IN_PAYLOAD, "enabled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def read_form(data: Mapping[str, Any]) -> JobForm:
             own, value = "state", None if raw is None else "active" if flag(raw, name) else "paused"
         elif own == "state" and isinstance(raw, str):
             value = JOB_STATES.find(raw) or raw
-        if own is None and fold(name) in _IN_PAYLOAD:
+        if own is None and fold(name) in IN_PAYLOAD:
             own = fold(name)
         if own is None:
             if POLICY_FIELDS.find(name) or is_flat(name):
@@ -68,7 +68,7 @@ def read_form(data: Mapping[str, Any]) -> JobForm:
 def payload_of(form: JobForm) -> Any:
     """The payload, with what stands in the job itself put into it."""
     payload = form.given.get("payload")
-    beside = {name: form.given[name] for name in _IN_PAYLOAD if form.given.get(name) is not None}
+    beside = {name: form.given[name] for name in IN_PAYLOAD if form.given.get(name) is not None}
     if not beside:
         return {} if payload is None else payload
     at = form.name("payload")

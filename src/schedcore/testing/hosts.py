@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from schedcore._engine import orders
+from schedcore._engine import creating
 from schedcore._engine.state import Claimed, EngineSettings, Finish
 from schedcore._engine.toolbox import Toolbox
 from schedcore._host.control import Control
@@ -182,7 +182,7 @@ class StandingHost:
             trigger_kinds=self.engine.toolbox.triggers,
             calendars=self.control.calendars(),
         )
-        uid = self.ledger.run(lambda c: orders.create(self.engine, c, order, _PERSON, self.clock.wall()))
+        uid = self.ledger.run(lambda c: creating.create(self.engine, c, order, _PERSON, self.clock.wall()))
         with self.ledger.read() as c:
             return int(job_rows.find(c, uid)[0]["id"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import tempfile
 from functools import lru_cache
@@ -20,6 +21,7 @@ _KEPT = {"ledger"}
 @lru_cache(1)
 def _template() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="schedcore-template-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     clock = ManualClock()
     ledger = Ledger(f"sqlite:///{folder}/ledger.db", wall=clock.wall, times=clock, create=True)
     migrate(ledger)

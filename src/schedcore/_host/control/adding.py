@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from schedcore._engine import orders
+from schedcore._engine import creating
 from schedcore._host.control import reading
 from schedcore._host.control.assertions import refuse_self_made
 from schedcore._host.control.ordering import clean_reason, now_of
@@ -59,7 +59,7 @@ def add(
     if not dry_run:
         answer["id"] = ordered(
             control,
-            lambda c, actor, at: orders.create(
+            lambda c, actor, at: creating.create(
                 control.engine, c, order, actor, at, source=source, external_id=external_id, reason=reason
             ),
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from schedcore._host.control import reading
+from schedcore._host.control.alike import Readings
 from schedcore._host.control.applying import Plan, decide, plan_retires, taken, write
 from schedcore._host.control.assertions import refuse_self_made
 from schedcore._host.control.ordering import clean_reason, now_of
@@ -94,13 +95,14 @@ def _read(
     """The declared jobs that are good, and what is wrong with the others."""
     good: dict[str, JobOrder] = {}
     bad: dict[str, list[SchedcoreError]] = {}
+    readings = Readings(control, now, known)
     for external_id, data in counted(declared.items(), "reading", progress):
         past_ok = external_id in found
         try:
             if not isinstance(external_id, str) or not 1 <= len(external_id) <= _LONGEST:
                 raise Refused("not an external id", code="bad_source", field="external_id", value=external_id)
             whole = _with_key(data, external_id)
-            good[external_id] = reading.read_order(control, whole, now, known, past_ok=past_ok)
+            good[external_id] = readings.order(whole, past_ok=past_ok)
         except SchedcoreError as error:
             bad[str(external_id)] = _all_errors(control, data, str(external_id), now, known, past_ok) or [
                 error
@@ -158,6 +160,8 @@ def _decided(
 
 
 def _ask(control: Asker, plan: Plan) -> None:
+    if not any("job.before_create" in one.topics for _, one in control.engine.toolbox.listeners):
+        return
     for external_id, order in list(plan.creates.items()):
         try:
             reading.ask_listeners(control, order)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from schedcore._engine import moves, orders
+from schedcore._engine import creating, moves, orders
 from schedcore._host.control.editing import differences
 from schedcore._host.progress import Progress, counted
 from schedcore._ledger import declaring, jobs
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from schedcore._ledger.ledger import Connection
 
 __all__ = ["Plan", "decide", "plan_retires", "taken", "write"]
-
-
-_PART = 500
-"""So many new jobs are written before it is told how far the work has come."""
 
 
 @dataclass(slots=True)
@@ -124,7 +120,7 @@ def write(
         else:
             moves.resume(e, c, job, actor, reason, now)
     new = [(order, i, marks.get(i)) for i, order in plan.creates.items()]
-    for start in counted(range(0, len(new), _PART), "writing", progress, each=1):
-        part = new[start : start + _PART]
-        orders.create_many(e, c, part, actor, now, source=source, reason=reason)
+    creator = creating.Creator(e, c, actor, now, source=source, reason=reason)
+    for start in counted(range(0, len(new), creating.AT_ONCE), "writing", progress, each=1):
+        creator.write(new[start : start + creating.AT_ONCE])
     declaring.stamp(c, {found[i]["id"]: marks[i] for i in plan.same if i in marks and i in found})
