@@ -10,11 +10,14 @@ session. A session that finds itself in an environment made by others installs n
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import random
 import re
 import shutil
 import sys
+import time
 import tomllib
 from pathlib import Path
 
@@ -75,6 +78,22 @@ def coverage(session: nox.Session) -> None:
     sources = ",".join(SOURCES)
     session.run("coverage", "run", "--branch", "--source", sources, "-m", "pytest", *session.posargs)
     session.run("coverage", "report", "--show-missing", "--skip-covered")
+
+
+@nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """New examples for readers, masks and the ledger, for so long: `./dev fuzz --minutes 30`; arguments to pytest.
+
+    Each pass prints its seed. A failing example is kept in .hypothesis and comes first the next time.
+    """
+    install(session, "test", distributions=True)
+    asked = argparse.ArgumentParser(prog="./dev fuzz", allow_abbrev=False)
+    asked.add_argument("--minutes", type=float, default=5.0)
+    given, rest = asked.parse_known_args(session.posargs)
+    until = time.monotonic() + given.minutes * 60
+    while time.monotonic() < until:
+        seed = f"--hypothesis-seed={random.randrange(2**32)}"
+        session.run("pytest", "tests/fuzz", "-q", seed, *rest, env={"SCHEDCORE_FUZZ": "1000"})
 
 
 @nox.session(default=False)

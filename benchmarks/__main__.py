@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -40,6 +41,9 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="ROW", choices=ROWS, help=f"of {', '.join(ROWS)}")
     parser.add_argument("--rounds", type=int, help="instead of five, or three when quick")
     given = parser.parse_args()
+    os.environ.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # who starts a program twice does not have it compiled twice
     began = time.monotonic()
 
     def say(line: str) -> None:

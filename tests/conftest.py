@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 settings.register_profile(
     "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("house")
+settings.register_profile(
+    "fuzz",
+    deadline=None,
+    max_examples=int(os.environ.get("SCHEDCORE_FUZZ") or 1),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    print_blob=True,
+)
+settings.load_profile("fuzz" if os.environ.get("SCHEDCORE_FUZZ") else "house")
 
 _MISSING = "SCHEDCORE_TEST_PG_MISSING"
 

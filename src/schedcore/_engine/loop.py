@@ -198,7 +198,7 @@ class Loop:
         if is_beat:
             look_at_clock(engine, c)
         claims = not engine.draining and not engine.holds and not engine.guard.waits
-        work = bool(self._unsettled)
+        work = bool(self._unsettled) or (claims and self._is_due())
         if not work:
             work, self._next_at = beat.peek(engine, c) if claims else (False, None)
         if work:
@@ -209,6 +209,10 @@ class Loop:
             self._leases_due = holding.next_judgement(engine, c)
         if is_beat:
             self._beat(c)
+
+    def _is_due(self) -> bool:
+        """Has the instant come that was known to be next? Then nothing need be asked before the turn itself."""
+        return self._next_at is not None and self._next_at <= self.engine.instant()
 
     def _turn(self, c: Connection, *, claims: bool) -> None:
         engine = self.engine

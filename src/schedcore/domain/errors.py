@@ -20,6 +20,7 @@ happened, and, where it helps, the field path, the value given and what to write
 from __future__ import annotations
 
 from difflib import get_close_matches
+from math import isfinite
 from typing import Any, ClassVar
 
 __all__ = [
@@ -78,19 +79,26 @@ class SchedcoreError(Exception):
         return self
 
     def as_dict(self) -> dict[str, Any]:
-        """The form that ``--json``, REST and MCP print; long values are cut to 200 characters."""
+        """The form that ``--json``, REST and MCP print, all of it JSON; long values are cut to 200 characters."""
         value = self.value
-        if isinstance(value, str) and len(value) > _SHOWN:
-            value = value[:_SHOWN] + "…"
-        elif value is not None and not isinstance(value, str | int | float | bool):
+        if isinstance(value, str):
+            value = value[:_SHOWN] + "…" if len(value) > _SHOWN else value
+        elif value is not None and not _is_json(value):
             value = repr(value)[:_SHOWN]
-        return {
-            "code": self.code,
-            "message": self.message,
-            "field": self.field,
-            "value": value,
-            "hint": self.hint,
-        }
+        told = {"message": self.message, "field": self.field, "value": value, "hint": self.hint}
+        return {"code": self.code, **{name: _encodable(said) for name, said in told.items()}}
+
+
+def _is_json(value: Any) -> bool:
+    """A number or flag that every reader of JSON takes."""
+    if isinstance(value, float):
+        return isfinite(value)
+    return isinstance(value, int) and -(2**63) <= value < 2**64
+
+
+def _encodable(said: Any) -> Any:
+    """Half a character, which no encoding takes, as its escape."""
+    return said.encode("utf-8", "backslashreplace").decode() if isinstance(said, str) else said
 
 
 class Mistake(SchedcoreError):
