@@ -18,7 +18,18 @@ from schedcore._ledger.schema import SCHEMA
 from schedcore._ledger.schema import ledger as ledger_table
 from schedcore.domain.errors import LedgerError, LedgerTooNew
 
-__all__ = ["HEAD", "KNOWN", "VERSION_TABLE", "current", "identity", "migrate", "planned_sql", "require"]
+__all__ = [
+    "HEAD",
+    "KNOWN",
+    "VERSION_TABLE",
+    "current",
+    "identity",
+    "known",
+    "migrate",
+    "planned_sql",
+    "require",
+    "revision",
+]
 
 KNOWN = ("0001",)
 HEAD = KNOWN[-1]
@@ -29,10 +40,11 @@ _LOCK = 727_001
 def current(ledger: Ledger) -> str | None:
     """The revision of this ledger, or ``None`` when it has no tables yet."""
     with ledger.read() as c:
-        return _current(ledger, c)
+        return revision(ledger, c)
 
 
-def _current(ledger: Ledger, c: sa.Connection) -> str | None:
+def revision(ledger: Ledger, c: sa.Connection) -> str | None:
+    """As :func:`current`, within a transaction."""
     if ledger.is_sqlite:
         there = "select count(*) from sqlite_master where name = 'schedcore_version'"
         read = "select version_num from schedcore_version"
@@ -62,6 +74,13 @@ def require(ledger: Ledger) -> None:
     )
 
 
+def known(ledger: Ledger, c: sa.Connection) -> str | None:
+    """As :func:`revision`. Raises :class:`LedgerTooNew` for a revision of a newer code."""
+    found = revision(ledger, c)
+    _refuse_newer(ledger, found)
+    return found
+
+
 def _refuse_newer(ledger: Ledger, found: str | None) -> None:
     if found is not None and found not in KNOWN:
         raise LedgerTooNew(
@@ -83,7 +102,7 @@ def migrate(ledger: Ledger, progress: Callable[[int, int], None] | None = None) 
         if not ledger.is_sqlite:
             c.exec_driver_sql(f"select pg_advisory_xact_lock({_LOCK})")
             c.exec_driver_sql(f"create schema if not exists {SCHEMA}")
-        found = _current(ledger, c)
+        found = revision(ledger, c)
         if found != HEAD:
             _upgrade(c, ledger.is_sqlite, step=_steps(found, progress))
             if found is None:
