@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from schedcore._engine import clock, orders
+from schedcore._engine import clock
+from schedcore._engine.ordered import stored
 from schedcore._engine.toolbox import needs_text
 from schedcore._ledger.ledger import Ledger
 from schedcore._ledger.migrate import migrate
@@ -55,7 +56,7 @@ class Filler:
         order = {"key": "k", "kind": kind, "payload": payload or {"a": 1}, "every": "1h", "anchor": mark}
         policies = {"groups": groups} if groups else {}
         parsed = JobOrder.parse({**order, **policies}, now_us=now)
-        texts = orders.stored(parsed)
+        texts = stored(parsed)
         lane = self._lane(needs_text(kind, parsed.policies))
         sqlite = self.database == "sqlite"
         source = _SERIES[self.database].format(a=first, b=last)

@@ -27,6 +27,8 @@ LIVE = {"ix_runs_live", "ix_runs_queued", "ix_runs_lost"}
 """They hold what is not finished, whatever was."""
 MANY = 20_000
 Said = dict[str, Any]
+HISTORY = {"runs": "scheduled_for", "skipped": "first_slot", "events": "number"}
+"""Of one job there may be very many: who seeks by the job alone reads its whole history."""
 
 
 @contextmanager
@@ -65,6 +67,9 @@ def remember(ledger: Ledger, job: int, host: int) -> None:
         for table, names in columns.items():
             text = f"insert into {prefix}{table}({names}) {instants} select {values[table]} from s"
             c.execute(sa.text(text), {"n": MANY})
+    if not ledger.is_sqlite:
+        with ledger.write() as c:
+            c.exec_driver_sql("analyze")  # as the server itself does within a minute
 
 
 @pytest.fixture
@@ -122,7 +127,7 @@ def test_no_statement_of_a_working_host_reads_what_is_not_its_business(working: 
         for statement, parameters in working.items():
             if found := reads_too_much(c, statement, parameters):
                 bad[statement] = found
-    assert bad == {}
+    assert bad == {}, "\n\n".join(f"{found}:\n{statement}" for statement, found in bad.items())
 
 
 def reads_too_much(c: sa.Connection, statement: str, parameters: Any) -> list[str]:
@@ -136,6 +141,9 @@ def reads_too_much(c: sa.Connection, statement: str, parameters: Any) -> list[st
 def sqlite_scans(lines: list[str], statement: str) -> list[str]:
     found = []
     for line in lines:
+        search = re.match(r"SEARCH (\w+) USING (?:COVERING )?INDEX (\w+) \(job_id=\?\)", line)
+        if search and search[2] not in LIVE and named(search[1], statement) in HISTORY:
+            found += [] if seeks_one(statement) else [line]
         scan = re.match(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?", line)
         if scan is None:
             continue
@@ -147,6 +155,11 @@ def sqlite_scans(lines: list[str], statement: str) -> list[str]:
         if table in BIG and index not in LIVE and not seeks:
             found.append(line)
     return found
+
+
+def seeks_one(statement: str) -> bool:
+    """Does it take the first entries of an index?"""
+    return re.search(r"\b(?:min|max|exists) ?\(|\blimit\b", statement, re.IGNORECASE) is not None
 
 
 def named(name: str, statement: str) -> str:
@@ -183,9 +196,15 @@ def postgresql_scans(node: dict[str, Any], above: str = "") -> list[str]:
     found = []
     kind, table = node["Node Type"], node.get("Relation Name")
     if table in BIG and "Scan" in kind:
-        seeks = "Index Cond" in node or node.get("Index Name") in LIVE or above == "Limit"
+        first = (
+            above == "Limit" or node.get("Parent Relationship") == "InitPlan"
+        )  # of `exists`, which stops at one
+        seeks = "Index Cond" in node or node.get("Index Name") in LIVE or first
         if kind in {"Seq Scan", "Bitmap Heap Scan"} or not seeks:
             found.append(f"{kind} on {table} {node.get('Index Name', '')}")
+        elif node.get("Index Name", "").startswith("uq_") and above != "Limit":
+            whole = table in HISTORY and HISTORY[table] not in node.get("Index Cond", "")
+            found += [f"all {table} of a job: {node}"] if whole and not first else []
     for part in node.get("Plans", ()):
         found += postgresql_scans(part, kind)
     return found

@@ -100,11 +100,15 @@ def record_many(c: sa.Connection, rows: Sequence[dict[str, Any]]) -> int:
     ids = {row["job_id"] for row in rows}
     if LEDGER in ids and c.dialect.name == "postgresql":
         c.exec_driver_sql("select pg_advisory_xact_lock(727002)")  # job 0 has no row of ``due`` to lock
-    query = sa.select(events.c.job_id, sa.func.max(events.c.number)).where(events.c.job_id.in_(ids))
-    last: dict[int, int] = dict(c.execute(query.group_by(events.c.job_id)).all())
+    newest = sa.select(sa.func.max(events.c.number)).where(events.c.job_id == jobs.c.id).scalar_subquery()
+    last = dict(c.execute(sa.select(jobs.c.id, newest).where(jobs.c.id.in_(ids - {LEDGER}))).all())
+    if LEDGER in ids:
+        last[LEDGER] = c.execute(
+            sa.select(sa.func.max(events.c.number)).where(events.c.job_id == LEDGER)
+        ).scalar()
     numbered = []
     for row in rows:
-        number = last.get(row["job_id"], 0) + 1
+        number = (last.get(row["job_id"]) or 0) + 1
         last[row["job_id"]] = number
         numbered.append({**row, "number": number})
     c.execute(sa.insert(events), numbered)

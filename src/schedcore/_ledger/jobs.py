@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from schedcore._ledger import batches
-from schedcore._ledger.schema import definitions, due, jobs, lanes, runs
+from schedcore._ledger.schema import definitions, due, in_state, jobs, lanes, runs
 from schedcore._ledger.upsert import upsert
 from schedcore.domain.errors import Conflict
 
@@ -304,20 +304,21 @@ def lane_needs(c: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
 def due_row(c: sa.Connection, job_id: int) -> list[Any]:
     """One job's due row in the shape the hot statement gives a lane's."""
 
-    def live(*where: Any) -> Any:
-        mine = (runs.c.job_id == due.c.job_id, *where)
+    def live(state: int, *where: Any) -> Any:
+        mine = (runs.c.job_id == due.c.job_id, in_state(state), *where)
         return sa.select(sa.func.count()).select_from(runs).where(*mine).scalar_subquery()
 
-    lost = sa.select(sa.func.max(runs.c.lost_until)).where(runs.c.job_id == due.c.job_id).scalar_subquery()
+    was_lost = (runs.c.job_id == due.c.job_id, runs.c.lost_until.is_not(None))
+    lost = sa.select(sa.func.max(runs.c.lost_until)).where(*was_lost).scalar_subquery()
     columns = [
         due.c[n]
         for n in ("job_id", "next_run_at", "last_slot", "anchor", "definition", "slots_left", "faults")
     ]
     query = sa.select(
         *columns,
-        live(runs.c.state == 1),
-        live(runs.c.state == 2),
-        live(runs.c.state == 0, runs.c.late == 0),
+        live(1),
+        live(2),
+        live(0, runs.c.late == 0),
         lost,
     )
     return list(c.execute(query.where(due.c.job_id == job_id)).one())

@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from schedcore._ledger.schema import attempts, hosts, jobs, places, runs, skipped
+from schedcore._ledger.schema import attempts, hosts, in_state, jobs, places, runs, skipped
 
 __all__ = [
     "alive",
@@ -43,8 +43,7 @@ __all__ = [
     "write_streaks",
 ]
 
-_RUNNING = sa.and_(runs.c.state == sa.literal_column("1"), runs.c.state < sa.literal_column("3"))
-_QUEUED = sa.and_(runs.c.state == sa.literal_column("0"), runs.c.state < sa.literal_column("3"))
+_RUNNING, _QUEUED, _FINAL = in_state(1), in_state(0), 3
 
 
 def skip(c: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -136,7 +135,7 @@ def listed(
     if job_id is not None:
         query = query.where(runs.c.job_id == job_id)
     if states:
-        query = query.where(runs.c.state.in_(states))
+        query = query.where(in_state(*states) if max(states) < _FINAL else runs.c.state.in_(states))
     if triggers:
         query = query.where(runs.c.trigger.in_(triggers))
     if since is not None:
@@ -194,9 +193,10 @@ def claimed_at(c: sa.Connection, run_id: int) -> int | None:
 
 def alive(c: sa.Connection, job_ids: Collection[int], now: int) -> set[int]:
     """Those of these jobs of which a run lives that one that starts alone must wait for."""
-    waits = sa.and_(_QUEUED, runs.c.alone == 0, runs.c.start_at <= now)
-    lives = sa.or_(_RUNNING, waits, runs.c.lost_until > now)
-    return set(c.execute(sa.select(runs.c.job_id).where(runs.c.job_id.in_(job_ids), lives)).scalars())
+    mine = sa.select(runs.c.job_id).where(runs.c.job_id.in_(job_ids))
+    waits = mine.where(_QUEUED, runs.c.alone == 0, runs.c.start_at <= now)
+    lost = mine.where(runs.c.lost_until.is_not(None), runs.c.lost_until > now)
+    return set(c.execute(sa.union_all(mine.where(_RUNNING), waits, lost)).scalars())
 
 
 def order_stop(c: sa.Connection, run_id: int, reason: str, actor: str) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from schedcore._ledger.tables.base import SCHEMA, metadata
 from schedcore._ledger.tables.hosts import holds, hosts, kinds, leases, ledger
 from schedcore._ledger.tables.jobs import definitions, due, jobs, lanes
-from schedcore._ledger.tables.runs import attempts, groups, places, runs, skipped, starts
+from schedcore._ledger.tables.runs import attempts, groups, in_state, places, runs, skipped, starts
 from schedcore._ledger.tables.told import archive, events, marks, outbox, shelves
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "groups",
     "holds",
     "hosts",
+    "in_state",
     "jobs",
     "kinds",
     "lanes",

@@ -265,7 +265,8 @@ _END_WELL = (
     " where runs.id=v.a and case when runs.fence=v.b and runs.state=1 then true else false end returning runs.id),"
     " tried as (update schedcore.attempts set started_at=v.c,finished_at=v.d,outcome='ok' from v"
     " where attempts.run_id=v.a and case when attempts.number=1 then true else false end),"
-    " streaks as (update schedcore.jobs set streak=0 where streak<>0 and id in (select e from v)), told as (insert"
+    " streaks as (update schedcore.jobs set streak=0 from v where exists (select 1 from schedcore.jobs where streak<>0)"
+    " and jobs.id=v.e and case when jobs.streak<>0 then true else false end), told as (insert"
     " into schedcore.outbox(at,topic,job_id,run_id) select %s,'run.final',e,a from v where exists (select 1 from"
     " schedcore.marks)) select count(*) from held"
 )

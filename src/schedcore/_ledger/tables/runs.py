@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from schedcore._ledger.tables.base import Id, Text, Us, metadata, of_job, own_id
 
-__all__ = ["attempts", "groups", "places", "runs", "skipped", "starts"]
+__all__ = ["attempts", "groups", "in_state", "places", "runs", "skipped", "starts"]
 
 runs = sa.Table(
     "runs",
@@ -78,6 +78,16 @@ sa.Index(
     sqlite_where=sa.text("lost_until is not null"),
     postgresql_where=sa.text("lost_until is not null"),
 )
+
+
+def in_state(*states: int) -> sa.ColumnElement[bool]:
+    """Runs in one of these states, none of them final.
+
+    The numbers stand in the text: a plan that is kept for any number does not use an index over some of them.
+    """
+    numbers: list[sa.ColumnClause[int]] = [sa.literal_column(str(int(state))) for state in states]
+    return sa.and_(runs.c.state.in_(numbers), runs.c.state < sa.literal_column("3"))
+
 
 attempts = sa.Table(
     "attempts",
