@@ -16,22 +16,35 @@ from schedcore._host.backing_up import backups
 from schedcore._host.drilling import drill
 from schedcore._host.settings import Settings
 from schedcore._ledger.backups import manifest, on_sqlite
-from schedcore.domain.errors import NotFound
+from schedcore.domain.errors import LedgerError, NotFound
 from tests.auditing import untrue
-from tests.host.backing import ANNA, backup, everything, ledger_url, left, of, restore, settings
+from tests.host.backing import ANNA, backup, everything, into, ledger_url, left, of, restore
 
-__all__ = ["ledger_url", "of"]
+__all__ = ["into", "ledger_url", "of"]
 
 _FORK = multiprocessing.get_context("fork")
-BACKUP = ("making.way_of", "making.checksum", "making.settle", "manifest.write", "manifest.put_in_place")
-RESTORE = (
-    "restoring.verify",
-    "restoring.require_same",
-    "restoring.mark",
-    "restoring.discard",
-    "restored.mark",
-)
 WHEN = ("before", "after")
+BACKUP = [
+    *(f"{place}:{when}" for place in ("making.way_of", "making.settle", "manifest.put_in_place") for when in WHEN),
+    "making.checksum:after", "copying:0", "counting:9",
+]  # fmt: skip
+RESTORE = ["restoring.require_same:before", "restored.mark:before", "restored.mark:after", "restoring:0"]
+BACKUPS = [
+    *(("sqlite", at) for at in BACKUP),
+    ("postgresql", "copying:0"),
+    ("postgresql", "making.settle:after"),
+]
+RESTORES = [
+    *(("sqlite", at) for at in [*RESTORE, "restoring.discard:before", "restoring.discard:after"]),
+    *(("postgresql", at) for at in [*RESTORE, "migrate.build:after", "restoring.into_postgresql:after"]),
+]
+INTO_NOTHING = [
+    ("sqlite", "restoring.settle:before"),
+    ("sqlite", "restoring.settle:after"),
+    ("sqlite", "restored.mark:after"),
+    ("postgresql", "restored.mark:after"),
+]
+DONE = ("restoring.discard", "restoring.into_postgresql", "restoring.settle:after")
 
 
 def killed(deed: Callable[..., Any], *given: Any, at: str, **named: Any) -> None:
@@ -54,7 +67,7 @@ def killed(deed: Callable[..., Any], *given: Any, at: str, **named: Any) -> None
 
 def _deadly(place: str, when: str) -> None:
     module, _, name = place.rpartition(".")
-    room = "schedcore._ledger" if module == "restored" else "schedcore._ledger.backups"
+    room = "schedcore._ledger" if module in {"restored", "migrate"} else "schedcore._ledger.backups"
     owner: Any = import_module(f"{room}.{module}")
     real = getattr(owner, name)
 
@@ -81,9 +94,7 @@ def _deadly_progress(stage: str, times: int) -> Callable[[str, int, int], None]:
     return progress
 
 
-@pytest.mark.parametrize(
-    "at", [f"{place}:{when}" for place in BACKUP for when in WHEN] + ["copying:0", "counting:9"]
-)
+@pytest.mark.parametrize(("ledger_url", "at"), BACKUPS, indirect=["ledger_url"])
 def test_a_backup_that_is_killed_leaves_a_whole_one_or_none(of: Settings, at: str) -> None:
     before = everything(of.ledger)
 
@@ -91,7 +102,7 @@ def test_a_backup_that_is_killed_leaves_a_whole_one_or_none(of: Settings, at: st
 
     there = backups(of)
     assert all(drill(of, ANNA, file)["ok"] for file, _ in there)
-    assert len(there) == (at in {"manifest.write:after", "manifest.put_in_place:after"})
+    assert len(there) == (at == "manifest.put_in_place:after")
     again = backup(of)
     assert drill(of, ANNA, again)["ok"]
     assert left(of.backup_folder) == []
@@ -100,7 +111,7 @@ def test_a_backup_that_is_killed_leaves_a_whole_one_or_none(of: Settings, at: st
     }
 
 
-@pytest.mark.parametrize("at", [f"{place}:{when}" for place in RESTORE for when in WHEN] + ["restoring:0"])
+@pytest.mark.parametrize(("ledger_url", "at"), RESTORES, indirect=["ledger_url"])
 def test_a_restore_that_is_killed_has_restored_all_or_nothing(of: Settings, at: str) -> None:
     file = backup(of)
     before = everything(of.ledger)
@@ -108,29 +119,33 @@ def test_a_restore_that_is_killed_has_restored_all_or_nothing(of: Settings, at: 
     killed(restore, of, file, replace=True, at=at)
 
     after = everything(of.ledger)
-    if at.startswith("restoring.discard"):
+    if at.startswith(DONE):
         assert after["ledger"][0][2] == 2
     else:
         assert after == before
     assert untrue(of.ledger) == []
     assert restore(of, file, replace=True)["incarnation"] == after["ledger"][0][2] + 1
-    assert left(Path(of.ledger.removeprefix("sqlite:///")).parent) == []
+    if of.ledger.startswith("sqlite"):
+        assert left(Path(of.ledger.removeprefix("sqlite:///")).parent) == []
 
 
-@pytest.mark.parametrize("at", ["restoring.settle:before", "restoring.settle:after", "restoring.mark:after"])
+@pytest.mark.parametrize(("ledger_url", "at"), INTO_NOTHING, indirect=["ledger_url"])
 def test_a_restore_into_nothing_that_is_killed_leaves_nothing_or_the_ledger(
-    of: Settings, tmp_path: Path, at: str
+    of: Settings, into: Settings, at: str
 ) -> None:
     file = backup(of)
-    into = settings(f"sqlite:///{tmp_path}/elsewhere/ledger.db", tmp_path)
-    path = tmp_path / "elsewhere/ledger.db"
 
     killed(restore, into, file, at=at)
 
-    assert path.exists() == (at == "restoring.settle:after")
-    restore(into, file, replace=path.exists())
+    if at.startswith(DONE):
+        assert untrue(into.ledger) == []
+    else:
+        with pytest.raises(LedgerError) as caught:
+            backup(into)
+        assert caught.value.code == "no_ledger"
+    restore(into, file, replace=at.startswith(DONE))
     assert untrue(into.ledger) == []
-    assert left(path.parent) == []
+    assert at.startswith(DONE) or everything(into.ledger)["ledger"][0][2] == 2
 
 
 def test_what_was_cut_short_is_no_backup(of: Settings) -> None:

@@ -2,26 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from tests import pg
 
 from schedcore._host.backing_up import backup as back_up
 from schedcore._host.restoring import restore as put_back
 from schedcore._host.settings import Settings, load
+from schedcore._ledger import migrate
 from schedcore._ledger.events import Actor
 from schedcore._ledger.ledger import Ledger
 from schedcore._ledger.schema import hosts, metadata
-from schedcore.testing import ManualClock, StandingHost, fresh_sqlite, open_ledger
+from schedcore._ledger.schema import ledger as ledgers
+from schedcore.testing import ManualClock, StandingHost, empty, fresh_sqlite, open_ledger
 
 ANNA = Actor("anna", "person")
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def ledger_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A ledger that has never been restored, nor is when the next test comes to it."""
+    if request.param == "sqlite":
+        yield fresh_sqlite(tmp_path)
+        return
+    url = request.getfixturevalue("postgres_url")
+    _anew(url)
+    yield url
+    _anew(url)
+
+
+def _anew(url: str) -> None:
+    ledger = open_ledger(url)
+    empty(ledger)
+    with ledger.write() as c:
+        c.execute(sa.update(ledgers).values(incarnation=1))
+        for table in metadata.sorted_tables:
+            if "id" in table.c:
+                c.exec_driver_sql(f"select setval(pg_get_serial_sequence('{table}', 'id'), 1, false)")
+    ledger.close()
+
+
 @pytest.fixture
-def ledger_url(tmp_path: Path) -> str:
-    return fresh_sqlite(tmp_path)
+def into(ledger_url: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
+    """The settings of a ledger that is not there yet, on the same kind of database."""
+    if ledger_url.startswith("sqlite"):
+        yield settings(f"sqlite:///{tmp_path}/elsewhere/ledger.db", tmp_path)
+        return
+    name = sa.make_url(ledger_url).database
+    with pg.database(request.getfixturevalue("postgres_server"), f"{name}_into") as url:
+        yield settings(url, tmp_path)
+
+
+def is_there(of: Settings) -> bool:
+    """Is there a ledger, or any part of one?"""
+    if of.ledger.startswith("sqlite"):
+        folder = Path(of.ledger.removeprefix("sqlite:///")).parent
+        return folder.exists() and [path for path in folder.iterdir() if path.suffix != ".lock"] != []
+    ledger = Ledger(of.ledger, wall=lambda: 0)
+    try:
+        return migrate.current(ledger) is not None
+    finally:
+        ledger.close()
 
 
 @pytest.fixture

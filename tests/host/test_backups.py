@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from tests.host.backing import ANNA, backup, everything, ledger_url, left, of, restore, settings
+from tests.host.backing import ANNA, backup, everything, into, ledger_url, left, of, restore, settings
 
 from schedcore._host.backing_up import backup as back_up
 from schedcore._host.settings import Settings
@@ -18,7 +18,7 @@ from schedcore._ledger.schema import groups, jobs
 from schedcore.domain.errors import Conflict, LedgerError, LedgerTooNew
 from schedcore.testing import open_ledger
 
-__all__ = ["ledger_url", "of"]
+__all__ = ["into", "ledger_url", "of"]
 
 
 def test_a_backup_says_what_it_holds(of: Settings) -> None:
@@ -40,7 +40,9 @@ def test_a_backup_is_its_owners_alone(of: Settings) -> None:
     ]  # fmt: skip
 
 
-def test_what_is_written_while_it_is_copied_is_not_in_it(of: Settings, ledger: Ledger) -> None:
+def test_what_is_written_while_it_is_copied_is_not_in_it(
+    of: Settings, into: Settings, ledger: Ledger
+) -> None:
     before = everything(of.ledger)
     written = []
 
@@ -51,7 +53,7 @@ def test_what_is_written_while_it_is_copied_is_not_in_it(of: Settings, ledger: L
 
     file = Path(back_up(of, ANNA, progress=meanwhile)["file"])
 
-    restore(into := settings(f"sqlite:///{file}.db", file.parent), file)
+    restore(into, file)
     assert written
     assert everything(of.ledger)["jobs"] != before["jobs"]
     assert everything(into.ledger)["jobs"] == before["jobs"]
@@ -139,8 +141,7 @@ def test_a_backup_of_a_newer_form_is_not_read(of: Settings) -> None:
         manifest.read(file)
 
 
-def test_a_backup_restored_elsewhere_holds_every_row(of: Settings, tmp_path: Path) -> None:
-    into = settings(f"sqlite:///{tmp_path}/elsewhere/ledger.db", tmp_path)
+def test_a_backup_restored_elsewhere_holds_every_row(of: Settings, into: Settings) -> None:
     marked = frozenset({"ledger", "holds", "events", "hosts"})
     before = everything(of.ledger, but=marked)
 

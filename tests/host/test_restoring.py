@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from tests.auditing import untrue
-from tests.host.backing import ANNA, backup, beaten, everything, ledger_url, left, of, restore, settings
+from tests.host.backing import ANNA, backup, beaten, everything, into, is_there, ledger_url, left, of, restore
 
 from schedcore._engine import clock as machine
 from schedcore._host.drilling import drill
@@ -21,13 +21,7 @@ from schedcore._ledger.ledger import Ledger
 from schedcore._ledger.schema import groups, hosts
 from schedcore.domain.errors import Conflict, LedgerError, NotFound, Refused, SchedcoreError
 
-__all__ = ["ledger_url", "of"]
-
-
-@pytest.fixture
-def into(tmp_path: Path) -> Settings:
-    """The settings of a ledger that is not there yet."""
-    return settings(f"sqlite:///{tmp_path}/elsewhere/ledger.db", tmp_path)
+__all__ = ["into", "ledger_url", "of"]
 
 
 def rewrite(file: Path, **changed: Any) -> None:
@@ -63,10 +57,8 @@ def test_a_spoilt_backup_is_refused_and_nothing_is_written(of: Settings, into: S
     with pytest.raises(SchedcoreError) as caught:
         restore(into, file)
 
-    ledger = Path(into.ledger.removeprefix("sqlite:///"))
     assert caught.value.code == code
-    assert not ledger.exists()
-    assert not ledger.parent.exists() or left(ledger.parent) == []
+    assert not is_there(into)
 
 
 @pytest.mark.parametrize("code", SPOILT)
@@ -174,6 +166,8 @@ def test_each_restore_is_of_a_higher_incarnation_than_what_it_writes_over(of: Se
 def test_the_log_of_a_ledger_that_is_gone_is_not_taken_for_the_restored_ones(
     of: Settings, into: Settings
 ) -> None:
+    if not into.ledger.startswith("sqlite"):
+        pytest.skip("on PostgreSQL a ledger is no file of ours")
     path = Path(into.ledger.removeprefix("sqlite:///"))
     path.parent.mkdir()
     path.with_name("ledger.db-wal").write_bytes(b"of another")
@@ -186,6 +180,8 @@ def test_the_log_of_a_ledger_that_is_gone_is_not_taken_for_the_restored_ones(
 
 
 def test_a_damaged_ledger_is_to_be_moved_away(of: Settings, into: Settings) -> None:
+    if not into.ledger.startswith("sqlite"):
+        pytest.skip("on PostgreSQL a ledger is no file of ours")
     path = Path(into.ledger.removeprefix("sqlite:///"))
     path.parent.mkdir()
     path.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
@@ -234,3 +230,48 @@ def test_a_drill_finds_what_the_auditor_finds(of: Settings) -> None:
 
     assert (told["ok"], told["problems"], told["found"]) == (False, [], 3)
     assert {one["rule"] for one in told["findings"]} == {"I9"}
+
+
+def databases(url: str) -> list[str]:
+    ledger = Ledger(url, wall=lambda: 0)
+    with ledger.read() as c:
+        found = c.exec_driver_sql("select datname from pg_database where datname like 'schedcore_drill%%'")
+        names = list(found.scalars())
+    ledger.close()
+    return names
+
+
+@pytest.mark.parametrize("ledger_url", ["postgresql"], indirect=True)
+def test_a_drill_on_a_server_is_in_a_database_of_its_own_that_is_gone_afterwards(of: Settings) -> None:
+    backup(of)
+    during = []
+
+    def look(stage: str, done: int, whole: int) -> None:
+        if stage == "restoring":
+            during.append(databases(of.ledger))
+
+    assert drill(of, ANNA, progress=look)["ok"]
+    assert [len(names) for names in during] == [1] * len(during)
+    assert during
+    assert databases(of.ledger) == []
+
+
+@pytest.mark.parametrize("ledger_url", ["postgresql"], indirect=True)
+def test_a_drill_may_be_given_an_empty_database(of: Settings, into: Settings) -> None:
+    backup(of)
+
+    assert drill(of, ANNA, scratch=into.ledger)["ok"]
+    assert not is_there(into)
+
+
+@pytest.mark.parametrize("ledger_url", ["postgresql"], indirect=True)
+def test_a_drill_takes_no_ledger_for_a_scratch_one(of: Settings, into: Settings) -> None:
+    backup(of)
+    restore(into, backup(of))
+    before = everything(into.ledger)
+
+    with pytest.raises(Refused) as caught:
+        drill(of, ANNA, scratch=into.ledger)
+
+    assert caught.value.code == "scratch_taken"
+    assert everything(into.ledger) == before

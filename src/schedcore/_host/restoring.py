@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+from dataclasses import replace as replace_
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,8 @@ from schedcore._host.backing_up import chosen, shown
 from schedcore._host.progress import Progress
 from schedcore._host.settings import Settings
 from schedcore._ledger.backups import target as targets
-from schedcore._ledger.backups.manifest import require_known
-from schedcore._ledger.backups.restoring import Marking, into_sqlite, verify
+from schedcore._ledger.backups.manifest import Manifest, require_known
+from schedcore._ledger.backups.restoring import Marking, into_postgresql, into_sqlite, verify
 from schedcore._ledger.backups.target import ABSENT, Target
 from schedcore._ledger.events import Actor
 from schedcore._ledger.ledger import Ledger
@@ -43,17 +45,20 @@ def restore(
     ``log_left``), ``LedgerTooNew``, ``LedgerBusy`` and ``DiskFull``.
     """
     file, manifest = chosen(settings, of)
-    url = sa.make_url(settings.ledger)
-    require_known(file, manifest, "sqlite" if url.get_backend_name() == "sqlite" else "postgresql")
+    database, path = _place(settings)
+    require_known(file, manifest, database)
     verify(file, manifest, progress)
-    path = Path(str(url.database)).absolute()
     there = _look(settings, path)
     _allow(settings, there, replace=replace or dry_run)
     incarnation = max(manifest.incarnation, there.incarnation) + 1
     if not dry_run:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         said = f"restored from {file.name}, made at {manifest.made_at}"
-        into_sqlite(file, manifest, path, Marking(incarnation, actor, said), wall, progress)
+        marking = Marking(incarnation, replace_(actor, token=secrets.token_hex(8)), said)
+        if path is None:
+            _into_server(settings, file, manifest, marking, progress)
+        else:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            into_sqlite(file, manifest, path, marking, wall, progress)
     return {
         "v": 1,
         "backup": shown(file, manifest),
@@ -63,8 +68,26 @@ def restore(
     }
 
 
-def _look(settings: Settings, path: Path) -> Target:
-    if not path.exists():
+def _place(settings: Settings) -> tuple[str, Path | None]:
+    """On which database the ledger is; on SQLite, in which file."""
+    url = sa.make_url(settings.ledger)
+    if url.get_backend_name() != "sqlite":
+        return "postgresql", None
+    return "sqlite", Path(str(url.database)).absolute()
+
+
+def _into_server(
+    settings: Settings, file: Path, manifest: Manifest, marking: Marking, progress: Progress | None
+) -> None:
+    ledger = Ledger(settings.ledger, wall=wall)
+    try:
+        into_postgresql(file, manifest, ledger, marking, progress)
+    finally:
+        ledger.close()
+
+
+def _look(settings: Settings, path: Path | None) -> Target:
+    if path is not None and not path.exists():
         left = path.with_name(path.name + "-wal")
         if left.exists():
             raise Conflict(
@@ -87,14 +110,7 @@ def _look(settings: Settings, path: Path) -> Target:
 
 
 def _allow(settings: Settings, there: Target, *, replace: bool) -> None:
-    if there.live:
-        raise Conflict(
-            f"host {there.live[0]} lives on the ledger",
-            code="ledger_in_use",
-            field="ledger",
-            value=", ".join(there.live),
-            hint="stop every host first; one that died counts for three beats",
-        )
+    targets.require_free(there.live)
     if not there.empty and not replace:
         raise Conflict(
             f"there are {there.jobs} jobs and {there.runs} runs in the ledger",

@@ -21,7 +21,9 @@ from schedcore.domain.errors import LedgerError, LedgerTooNew
 __all__ = [
     "HEAD",
     "KNOWN",
+    "LOCK",
     "VERSION_TABLE",
+    "build",
     "current",
     "identity",
     "known",
@@ -34,7 +36,7 @@ __all__ = [
 KNOWN = ("0001",)
 HEAD = KNOWN[-1]
 VERSION_TABLE = "schedcore_version"
-_LOCK = 727_001
+LOCK = 727_001
 
 
 def current(ledger: Ledger) -> str | None:
@@ -100,7 +102,7 @@ def migrate(ledger: Ledger, progress: Callable[[int, int], None] | None = None) 
     _refuse_newer(ledger, before)
     with ledger.write() as c:
         if not ledger.is_sqlite:
-            c.exec_driver_sql(f"select pg_advisory_xact_lock({_LOCK})")
+            c.exec_driver_sql(f"select pg_advisory_xact_lock({LOCK})")
             c.exec_driver_sql(f"create schema if not exists {SCHEMA}")
         found = revision(ledger, c)
         if found != HEAD:
@@ -112,6 +114,11 @@ def migrate(ledger: Ledger, progress: Callable[[int, int], None] | None = None) 
                     )
                 )
     return before, HEAD
+
+
+def build(c: sa.Connection, revision: str = HEAD) -> None:
+    """On PostgreSQL, bring the tables to a revision within the caller's transaction; the ledger's row is not made."""
+    _upgrade(c, is_sqlite=False, target=revision)
 
 
 def planned_sql(ledger: Ledger) -> str:
@@ -148,6 +155,7 @@ def _upgrade(
     sql: io.StringIO | None = None,
     start: str | None = None,
     step: Callable[[], None] | None = None,
+    target: str = HEAD,
 ) -> None:
     from alembic import command
     from alembic.config import Config
@@ -162,5 +170,5 @@ def _upgrade(
         version_schema=None if is_sqlite else SCHEMA,
         step=step,
     )
-    target = HEAD if sql is None or start is None else f"{start}:{HEAD}"
-    command.upgrade(config, target, sql=sql is not None)
+    wanted = target if sql is None or start is None else f"{start}:{target}"
+    command.upgrade(config, wanted, sql=sql is not None)

@@ -17,7 +17,8 @@ __all__ = ["command"]
 
 @make("drill")
 @click.argument("backup", required=False, type=click.Path(path_type=Path))
-def command(front: Front, backup: Path | None) -> int:
+@click.option("--scratch", metavar="URL", help="An empty database for it, where the role may make none.")
+def command(front: Front, backup: Path | None, scratch: str | None) -> int:
     """Try whether the newest backup can be restored.
 
     BACKUP is a file, or a folder whose newest is taken. It is restored into a scratch ledger, compared with its
@@ -26,7 +27,7 @@ def command(front: Front, backup: Path | None) -> int:
     from schedcore._host.drilling import drill
 
     with bar(front) as progress:
-        found = drill(front.settings(), front.actor(), backup, progress=progress)
+        found = drill(front.settings(), front.actor(), backup, scratch=scratch, progress=progress)
     if front.json:
         answer.emit(found)
         return 0 if found["ok"] else BAD

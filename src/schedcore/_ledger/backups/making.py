@@ -13,23 +13,16 @@ from schedcore._ledger.backups.manifest import Manifest
 from schedcore._ledger.ledger import Ledger
 from schedcore._version import __version__
 from schedcore.domain.clock import text
-from schedcore.domain.errors import LedgerError, Refused
+from schedcore.domain.errors import LedgerError
 
 __all__ = ["make", "way_of"]
 
 
 def way_of(ledger: Ledger) -> ModuleType:
     """The file of the ledger's database: how content leaves it and comes into it."""
-    from schedcore._ledger.backups import on_sqlite
+    from schedcore._ledger.backups import on_postgresql, on_sqlite
 
-    if not ledger.is_sqlite:
-        raise Refused(
-            "a ledger on PostgreSQL is not backed up here",
-            code="other_database",
-            field="ledger",
-            hint="use the server's own tools, such as pg_dump",
-        )
-    return on_sqlite
+    return on_sqlite if ledger.is_sqlite else on_postgresql
 
 
 def make(ledger: Ledger, file: Path, told: Told = None) -> Manifest:

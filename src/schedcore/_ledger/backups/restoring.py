@@ -11,15 +11,16 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from schedcore._ledger import migrate, restored
-from schedcore._ledger.backups import on_sqlite
+from schedcore._ledger import events, migrate, restored
+from schedcore._ledger.backups import on_postgresql, on_sqlite, target
 from schedcore._ledger.backups.files import Told, alone, checksum, chunks, discard, new_file, partial, settle
 from schedcore._ledger.backups.manifest import Manifest, Table, shapes
 from schedcore._ledger.events import Actor
-from schedcore._ledger.ledger import Ledger
+from schedcore._ledger.ledger import CommitUnknown, Ledger
+from schedcore._ledger.schema import SCHEMA
 from schedcore.domain.errors import Refused
 
-__all__ = ["Marking", "differences", "into_sqlite", "staged", "verify"]
+__all__ = ["Marking", "differences", "filled", "into_postgresql", "into_sqlite", "staged", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +124,47 @@ def into_sqlite(
             return
         ledger = Ledger(f"sqlite:///{path}", wall=wall)
         try:
+            target.require_free(target.look(ledger).live)  # one may have come meanwhile
             on_sqlite.put_over(part, ledger, told)
         finally:
             ledger.close()
         discard(part)
+
+
+def into_postgresql(
+    file: Path, manifest: Manifest, ledger: Ledger, marking: Marking, told: Told = None
+) -> None:
+    """Restore into a ledger on PostgreSQL, over what is there: one transaction, of which others see all or nothing.
+
+    Raises what :func:`filled` raises, :class:`LedgerBusy` when others hold its tables for 5 s, and
+    :class:`CommitUnknown` when it could not be read back.
+    """
+    try:
+        with ledger.write() as c:
+            on_postgresql.patient(c)
+            c.exec_driver_sql(f"select pg_advisory_xact_lock({migrate.LOCK})")
+            if migrate.revision(ledger, c) is not None:
+                c.exec_driver_sql(f"lock table {SCHEMA}.hosts")
+                target.require_free(target.living(ledger, c))  # one may have come meanwhile
+            require_same(file, manifest, filled(c, file, manifest, told))
+            migrate.build(c)
+            mark(ledger, c, marking)
+    except CommitUnknown:
+        with ledger.write() as c:
+            if not events.found(c, str(marking.actor.token)):
+                raise
+
+
+def filled(c: sa.Connection, file: Path, manifest: Manifest, told: Told = None) -> dict[str, Table]:
+    """Put a backup in the place of all tables on PostgreSQL, of the backup's own schema; answers what is there.
+
+    Raises :class:`Refused` for one that was changed since it was verified.
+    """
+    on_postgresql.clear(c)
+    migrate.build(c, manifest.schema)
+    if on_postgresql.load(c, file, told) != manifest.sha256:
+        raise _changed(file)
+    return on_postgresql.content(c, shapes(manifest), told)
 
 
 def mark(ledger: Ledger, c: sa.Connection, marking: Marking) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,9 @@ import sqlalchemy as sa
 from schedcore._ledger import migrate
 from schedcore._ledger.ledger import Ledger
 from schedcore._ledger.schema import events, hosts, jobs, runs
+from schedcore.domain.errors import Conflict
 
-__all__ = ["ABSENT", "Target", "look"]
+__all__ = ["ABSENT", "Target", "living", "look", "require_free"]
 
 _PERIODS = 3
 
@@ -56,7 +57,19 @@ def look(ledger: Ledger) -> Target:
             jobs=_count(c, jobs),
             runs=_count(c, runs),
             newest=c.execute(sa.select(sa.func.max(events.c.at))).scalar(),
-            live=tuple(_live(ledger, c)),
+            live=tuple(living(ledger, c)),
+        )
+
+
+def require_free(names: Sequence[str]) -> None:
+    """Refuse a ledger on which hosts live."""
+    if names:
+        raise Conflict(
+            f"host {names[0]} lives on the ledger",
+            code="ledger_in_use",
+            field="ledger",
+            value=", ".join(names),
+            hint="stop every host first; one that died counts for three beats",
         )
 
 
@@ -64,7 +77,7 @@ def _count(c: sa.Connection, table: sa.Table) -> int:
     return int(c.execute(sa.select(sa.func.count()).select_from(table)).scalar_one())
 
 
-def _live(ledger: Ledger, c: sa.Connection) -> list[str]:
+def living(ledger: Ledger, c: sa.Connection) -> list[str]:
     """Hosts that have beaten within three beats, but for processes of this machine that are gone."""
     now = ledger.times.now(c)
     beaten = sa.func.coalesce(hosts.c.beat_at, hosts.c.started_at)
