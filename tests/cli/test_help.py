@@ -49,6 +49,9 @@ PROMISED = [
     "db-upgrade",
     "db-check",
     "db-stats",
+    "db-backup",
+    "db-restore",
+    "db-drill",
     "fsck",
     "events-tail",
     "plugins-list",
@@ -78,6 +81,8 @@ ORDERS = [
     "runs-release",
     "engine-drain",
     "db-upgrade",
+    "db-backup",
+    "db-restore",
     "tick",
 ]
 

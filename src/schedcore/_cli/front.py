@@ -17,6 +17,7 @@ import click
 from schedcore.domain.words import LANGUAGES
 
 if TYPE_CHECKING:
+    from schedcore._host.callers import Actor
     from schedcore._host.control import Control
     from schedcore._host.settings import Settings
 
@@ -73,13 +74,18 @@ class Front:
         """The language of triggers in words."""
         return self.settings().language
 
+    def actor(self) -> Actor:
+        """Who gives the orders of this call."""
+        from schedcore._host.callers import caller
+
+        return caller(os.environ)
+
     @contextmanager
     def control(self, *, plugins: bool = False) -> Iterator[Control]:
         """Control on the ledger, without an engine; ``plugins`` where what they declare is needed."""
-        from schedcore._host.callers import caller
         from schedcore._host.doors import open_control
 
-        with open_control(self.settings(), caller(os.environ), load_plugins=plugins) as control:
+        with open_control(self.settings(), self.actor(), load_plugins=plugins) as control:
             yield control
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from schedcore._ledger.events import Actor
 
-__all__ = ["caller", "source"]
+__all__ = ["Actor", "caller", "source"]
 
 
 def caller(env: Mapping[str, str]) -> Actor:

@@ -124,6 +124,12 @@ FIELDS: Mapping[str, Field] = {
         _text(
             "state_folder", lambda value, at: plain(value, at, 4_096), "Folder of the ledger and its files."
         ),
+        _text(
+            "backup_folder",
+            lambda value, at: plain(value, at, 4_096),
+            "Where backups go; unset, `backups` in the state folder.",
+        ),
+        _number("backup_keep", 1, 365, "Backups that stay in their folder, the newest."),
         _text("name", name_text, "Name of this host; unset, machine and process number."),
         _text("timezone", read.read_zone, "Zone of triggers that name none."),
         _words("language", LANGUAGES, "Language of triggers in words and of notes at slots."),

@@ -81,9 +81,9 @@ def absolute_ledger(url: str, folder: Path) -> str:
     return f"{scheme}:///{absolute(rest, folder)}"
 
 
-def absolute(text: str, folder: Path) -> Path:
+def absolute(text: str | Path, folder: Path) -> Path:
     """The path; ``~/`` is the user's home, and a relative one is below ``folder``."""
-    found = Path(text).expanduser() if text.startswith("~/") else Path(text)
+    found = Path(text).expanduser() if str(text).startswith("~/") else Path(text)
     return found if found.is_absolute() else folder.absolute() / found
 
 

@@ -63,9 +63,11 @@ def places(
         folder = absolute(values["state_folder"], base("state_folder"))
     else:
         folder = default_state_folder(env).absolute()
+    backups = absolute(values.get("backup_folder", folder / "backups"), base("backup_folder"))
     ledger = values.get("ledger", f"sqlite:///{folder / 'ledger.db'}")
     return {
         "state_folder": folder,
+        "backup_folder": backups,
         "ledger": absolute_ledger(ledger, base("ledger")),
         "name": values.get("name", host_name()),
     }

@@ -52,6 +52,7 @@ class Settings:
 
     ledger: str
     state_folder: Path
+    backup_folder: Path
     name: str
     timezone: str = "UTC"
     language: str = "en"
@@ -63,6 +64,7 @@ class Settings:
     accept_weaker: tuple[str, ...] = ()
     catch_up_apart: float = 5
     late_warning: float = 300
+    backup_keep: int = 14
     drain: float = 30
     kill_grace: float = 10
     every_floor: int = 60

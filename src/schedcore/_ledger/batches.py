@@ -9,7 +9,10 @@ import sqlalchemy as sa
 
 from schedcore._ledger.schema import SCHEMA
 
-__all__ = ["insert", "next_ids"]
+__all__ = ["IDS", "insert", "next_ids"]
+
+IDS = 10**12
+"""How many numbers each incarnation of a ledger has; at a thousand runs a second they last for thirty years."""
 
 
 def insert(c: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -24,9 +27,10 @@ def insert(c: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]])
 
 
 def next_ids(c: sa.Connection, table: sa.Table, n: int) -> list[int]:
-    """So many fresh ids, ascending. On SQLite the writer's lock keeps them."""
+    """So many fresh ids, ascending, above those of earlier incarnations. On SQLite the writer's lock keeps them."""
     if c.dialect.name == "sqlite":
-        first = c.exec_driver_sql(f"select coalesce(max(id),0)+1 from {table.name}").scalar_one()
+        newest = f"coalesce((select max(id) from {table.name}),0)"
+        first = c.exec_driver_sql(f"select max({newest},(incarnation-1)*{IDS})+1 from ledger").scalar_one()
         return list(range(first, first + n))
     text = f"select nextval(pg_get_serial_sequence('{_named(c, table)}','id')) from generate_series(1,%s)"
     return sorted(c.exec_driver_sql(text, (n,)).scalars())

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
+from schedcore._ledger import batches
 from schedcore._ledger.dialects.driver import execute
 from schedcore._ledger.schema import hosts, kinds, leases, runs
 from schedcore._ledger.upsert import upsert
@@ -36,7 +37,9 @@ __all__ = [
 
 def announce(c: sa.Connection, values: Mapping[str, Any]) -> int:
     """A new host; answers its id."""
-    return int(c.execute(sa.insert(hosts).values(**values).returning(hosts.c.id)).scalar_one())
+    (host_id,) = batches.next_ids(c, hosts, 1)
+    c.execute(sa.insert(hosts).values(id=host_id, **values))
+    return host_id
 
 
 def announce_kinds(c: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -18,21 +18,35 @@ from schedcore._ledger.schema import SCHEMA
 from schedcore._ledger.schema import ledger as ledger_table
 from schedcore.domain.errors import LedgerError, LedgerTooNew
 
-__all__ = ["HEAD", "KNOWN", "VERSION_TABLE", "current", "identity", "migrate", "planned_sql", "require"]
+__all__ = [
+    "HEAD",
+    "KNOWN",
+    "LOCK",
+    "VERSION_TABLE",
+    "build",
+    "current",
+    "identity",
+    "known",
+    "migrate",
+    "planned_sql",
+    "require",
+    "revision",
+]
 
 KNOWN = ("0001",)
 HEAD = KNOWN[-1]
 VERSION_TABLE = "schedcore_version"
-_LOCK = 727_001
+LOCK = 727_001
 
 
 def current(ledger: Ledger) -> str | None:
     """The revision of this ledger, or ``None`` when it has no tables yet."""
     with ledger.read() as c:
-        return _current(ledger, c)
+        return revision(ledger, c)
 
 
-def _current(ledger: Ledger, c: sa.Connection) -> str | None:
+def revision(ledger: Ledger, c: sa.Connection) -> str | None:
+    """As :func:`current`, within a transaction."""
     if ledger.is_sqlite:
         there = "select count(*) from sqlite_master where name = 'schedcore_version'"
         read = "select version_num from schedcore_version"
@@ -62,6 +76,13 @@ def require(ledger: Ledger) -> None:
     )
 
 
+def known(ledger: Ledger, c: sa.Connection) -> str | None:
+    """As :func:`revision`. Raises :class:`LedgerTooNew` for a revision of a newer code."""
+    found = revision(ledger, c)
+    _refuse_newer(ledger, found)
+    return found
+
+
 def _refuse_newer(ledger: Ledger, found: str | None) -> None:
     if found is not None and found not in KNOWN:
         raise LedgerTooNew(
@@ -81,9 +102,9 @@ def migrate(ledger: Ledger, progress: Callable[[int, int], None] | None = None) 
     _refuse_newer(ledger, before)
     with ledger.write() as c:
         if not ledger.is_sqlite:
-            c.exec_driver_sql(f"select pg_advisory_xact_lock({_LOCK})")
+            c.exec_driver_sql(f"select pg_advisory_xact_lock({LOCK})")
             c.exec_driver_sql(f"create schema if not exists {SCHEMA}")
-        found = _current(ledger, c)
+        found = revision(ledger, c)
         if found != HEAD:
             _upgrade(c, ledger.is_sqlite, step=_steps(found, progress))
             if found is None:
@@ -93,6 +114,11 @@ def migrate(ledger: Ledger, progress: Callable[[int, int], None] | None = None) 
                     )
                 )
     return before, HEAD
+
+
+def build(c: sa.Connection, revision: str = HEAD) -> None:
+    """On PostgreSQL, bring the tables to a revision within the caller's transaction; the ledger's row is not made."""
+    _upgrade(c, is_sqlite=False, target=revision)
 
 
 def planned_sql(ledger: Ledger) -> str:
@@ -129,6 +155,7 @@ def _upgrade(
     sql: io.StringIO | None = None,
     start: str | None = None,
     step: Callable[[], None] | None = None,
+    target: str = HEAD,
 ) -> None:
     from alembic import command
     from alembic.config import Config
@@ -143,5 +170,5 @@ def _upgrade(
         version_schema=None if is_sqlite else SCHEMA,
         step=step,
     )
-    target = HEAD if sql is None or start is None else f"{start}:{HEAD}"
-    command.upgrade(config, target, sql=sql is not None)
+    wanted = target if sql is None or start is None else f"{start}:{target}"
+    command.upgrade(config, wanted, sql=sql is not None)

@@ -23,7 +23,7 @@ __all__ = ["PERIODS", "drain", "halt", "host_line", "listed"]
 
 PERIODS = 3
 """A host whose heartbeat is older than this many beats is not alive (T-18, F-10)."""
-_LIFTABLE = ("halt", "clock")
+_LIFTABLE = ("halt", "clock", "restored")
 
 
 def listed(control: Asker, *, all_states: bool) -> list[dict[str, Any]]:

@@ -77,6 +77,11 @@ def queued(c: Connection, lane: int, late: int, now: int, limit: int) -> list[li
     return orjson.loads(execute(c, _QUEUED, (lane, late, now, now, limit)).fetchone()[0])  # type: ignore[no-any-return]  # rows, by the statement
 
 
+_FIRST = (
+    "select max(coalesce((select max(id) from runs),0),(select (incarnation-1)*1000000000000 from ledger))+1"
+)
+
+
 @lru_cache
 def _insert_running(n: int) -> str:
     return (
@@ -92,7 +97,7 @@ def insert_running(
 ) -> list[int | None]:
     """Rows of (job_id, definition, lane, scheduled_for); answers their ids, ``None`` where the slot was taken."""
     n = len(rows)
-    first = execute(c, "select coalesce(max(id),0)+1 from runs").fetchone()[0]
+    first = execute(c, _FIRST).fetchone()[0]
     given = _flat([(i, *row) for i, row in enumerate(rows, first)], 5)
     done = execute(c, _insert_running(_size(n)), (host_id, lease_end, now, *given)).rowcount
     return _ids(c, first, n, done)
@@ -118,7 +123,7 @@ def _insert_runs(n: int) -> str:
 def insert_runs(c: Connection, rows: Sequence[Row]) -> list[int | None]:
     """Rows of everything but the id, in the order of the statement; answers as :func:`insert_running`."""
     n = len(rows)
-    first = execute(c, "select coalesce(max(id),0)+1 from runs").fetchone()[0]
+    first = execute(c, _FIRST).fetchone()[0]
     given = _flat([(i, *row) for i, row in enumerate(rows, first)], 17)
     done = execute(c, _insert_runs(_size(n)), given).rowcount
     return _ids(c, first, n, done)
