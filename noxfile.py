@@ -97,6 +97,21 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def simulate(session: nox.Session) -> None:
+    """Hours in which everything goes wrong: `./dev simulate --seeds 20 --first-seed 1 --hours 6`, or `--days N`."""
+    install(session, "test", distributions=True)
+    # sets of texts stand in an order of their own in every process, unless it is told
+    session.run("python", "-m", "tests.simulation", *session.posargs, env={"PYTHONHASHSEED": "0"})
+
+
+@nox.session(default=False)
+def mutants(session: nox.Session) -> None:
+    """Every deliberate fault must turn a test red; `--only N` for some of them."""
+    install(session, "test", distributions=True)
+    session.run("python", "-m", "tests.mutants", *session.posargs)
+
+
+@nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """The benchmark, in an environment of its own with the peers; arguments go to it."""
     lock = ["--require-hashes", "--no-deps", "-r", "requirements/bench.txt"]

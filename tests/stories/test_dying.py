@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from schedcore._ledger import holds
+from schedcore._ledger.ledger import Ledger
+from schedcore.domain.errors import LedgerError
 from schedcore.testing import DyingLedger, HostDied, ManualClock, Player, StandingHost
 from tests.stories.conftest import Stage
 
@@ -127,6 +130,17 @@ def test_work_starts_only_after_its_claim_is_known(
     host.poll()
 
     assert len(player.seen) == 1
+
+
+def test_a_transaction_that_fails_as_it_begins_holds_nothing(ledger: Ledger, dying: DyingLedger) -> None:
+    ledger.busy_limit_s = 0.2
+    dying.fail("statement", 1, after=True)
+    with pytest.raises(LedgerError), dying.write() as c:
+        c.exec_driver_sql("select 1")
+    assert dying.fired
+
+    with ledger.write() as c:
+        assert holds.opened(c) == []
 
 
 def test_fault_R10_a_host_whose_first_reads_fail_comes_up_whole(

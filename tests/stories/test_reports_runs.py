@@ -117,6 +117,25 @@ def test_report_S22_one_job_that_cannot_be_opened_stops_no_other(
     assert host.runs(bad) == []
 
 
+def test_a_trigger_that_raised_once_is_asked_again_a_beat_later_and_loses_nothing(
+    stage: Stage, clock: ManualClock
+) -> None:
+    host = stage(triggers={"odd": RaisingRule})
+    job = host.add("odd", trigger={"kind": "odd", "text": "x"}, catch_up="all")
+    RaisingRule.broken = ZeroDivisionError("just now")
+    try:
+        clock.advance(minutes=1)
+        host.beat()
+    finally:
+        RaisingRule.broken = None
+    assert host.runs(job) == []
+
+    clock.advance(seconds=host.engine.settings.beat)
+    host.poll()
+
+    assert host.words(job)[0] == ("08:01:00", "succeeded")
+
+
 def test_report_S22_an_attempt_too_many_is_never_made(stage: Stage, clock: ManualClock) -> None:
     player = Player(then=failed("exit_code", exit_code=1))
     host = stage(player.plays())

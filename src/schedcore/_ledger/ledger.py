@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
@@ -173,7 +173,7 @@ class Ledger:
             try:
                 transaction.commit()
             except sa.exc.DBAPIError as error:
-                connection.invalidate()  # whatever became of it, nothing of ours stays open or locked
+                self._forsake(connection)  # whatever became of it, nothing of ours stays open or locked
                 self._roll_back(connection, transaction)
                 if self.is_sqlite and self.dialect.is_full(error):
                     raise DiskFull(
@@ -229,7 +229,16 @@ class Ledger:
             except sa.exc.DBAPIError as error:
                 c.rollback()
                 if not self.dialect.is_busy(error) or time.monotonic() > until:
+                    self._forsake(c)  # it may have begun before it raised, and would hold the lock for ever
                     raise
+
+    @staticmethod
+    def _forsake(c: sa.Connection) -> None:
+        """Close a connection for good. SQLite keeps one that is closed open, with its lock, for as long as anybody
+        has a statement of it in hand, so it is rolled back first."""
+        with suppress(Exception):  # it may be gone
+            c.connection.driver_connection.rollback()  # type: ignore[union-attr]  # it is open
+        c.invalidate()
 
     @staticmethod
     def _roll_back(c: sa.Connection, transaction: sa.Transaction) -> None:
