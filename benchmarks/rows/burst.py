@@ -1,4 +1,4 @@
-"""100,000 jobs due at once (30,000 when quick): the pace holds, memory does not grow, and nobody else waits for them."""
+"""100,000 jobs due at once, 30,000 when quick: the pace holds, memory does not grow, nobody else waits for them."""
 
 from __future__ import annotations
 
