@@ -127,6 +127,8 @@ class Ledger:
         self.times: Times = times or _DialectTimes(self.dialect, wall)
         self.boot_id: str = self.dialect.boot_id()
         self._anchor: sa.PoolProxiedConnection | None = None
+        self._closed = False
+        sa.event.listen(self.engine, "checkin", self._given_back)
         self.busy_limit_s = BUSY_LIMIT_S
         """Seconds within which a writing transaction must have begun."""
 
@@ -136,6 +138,7 @@ class Ledger:
     def connect(self) -> sa.Connection:
         """A connection of the caller's own, for a loop that keeps one. Close it."""
         with self._translated():
+            self._closed = False
             if self.is_sqlite and self._anchor is None:
                 self._anchor = self.engine.raw_connection()  # so that no pooled close is the last one
             return self.engine.connect()
@@ -208,7 +211,13 @@ class Ledger:
                     pass  # busy or gone: whoever opens it next checkpoints
             self._anchor.close()
             self._anchor = None
+        self._closed = True
         self.engine.dispose()
+
+    def _given_back(self, _: object, record: Any) -> None:
+        """A connection that a thread still had in hand when the ledger was closed is closed when it comes back."""
+        if self._closed:
+            record.invalidate()
 
     @contextmanager
     def _connection(self, c: sa.Connection | None) -> Iterator[sa.Connection]:
