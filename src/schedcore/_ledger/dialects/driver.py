@@ -14,13 +14,14 @@ __all__ = ["execute"]
 
 
 def execute(c: sa.Connection, text: str, given: Sequence[Any] = ()) -> Any:
-    """The driver's cursor after ``text``, within the connection's transaction.
+    """What has the rows and the ``rowcount`` of ``text``, within the connection's transaction.
 
     Where somebody listens to statements (a tracer, a ledger that fails on order), they go SQLAlchemy's way, so
     that everybody is told. Raises what SQLAlchemy raises.
     """
     if c.dispatch.before_cursor_execute:
-        return c.exec_driver_sql(text, tuple(given)).context.cursor
+        # the result, not its cursor: SQLAlchemy has closed that, and psycopg forgets how many rows it wrote
+        return c.exec_driver_sql(text, tuple(given))
     dbapi = c.dialect.loaded_dbapi
     try:
         return c.connection.driver_connection.execute(text, given)  # type: ignore[union-attr]  # it is open
